@@ -1,0 +1,48 @@
+# One target per job; each first makes .venv when it is missing or older than what it is made from.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: setup demo test test-all lint format bench docs golden kill-test clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgres]'
+	touch $@
+
+demo: setup            ## the main job on embedded data
+	$(BIN)/equipoise demo
+
+test: setup            ## every test that takes seconds; SQLite, and PostgreSQL where its server is installed
+	scripts/with-postgres $(BIN)/python -m pytest -n 2
+
+test-all: setup        ## the slow ones too
+	scripts/with-postgres $(BIN)/python -m pytest -n 2 -m 'slow or not slow'
+
+lint: setup            ## ruff, mypy strict, import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup           ## ratios measured side by side in one run
+	$(BIN)/python scripts/bench_overhead.py
+
+docs: setup            ## write docs/reference from the code
+	$(BIN)/python scripts/write_reference.py
+
+golden: setup          ## rewrite the golden curves; review the diff, note it under "Numbers"
+	$(BIN)/python -m pytest tests/golden --rewrite-golden
+
+kill-test: setup       ## kill -9 a run twenty times, resume, compare to the last bit
+	$(BIN)/python scripts/kill_test.py --times 20
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

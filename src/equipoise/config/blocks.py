@@ -1,0 +1,77 @@
+"""The blocks of a configuration: what every dataset, splitter, model, method and engine can be told.
+
+A named thing adds its own settings by subclassing its block beside its code; see any file of `partition/`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from equipoise.core.options import Options
+
+
+class DataOptions(Options):
+    """Where the images come from. The folder is never here: it is `EQUIPOISE_DATA` or `data.path=…` on the command."""
+
+    name: str = "digits"
+    limit: int | None = Field(None, ge=1, description="use this many training images, drawn at random")
+    test_limit: int | None = Field(None, ge=1, description="use this many test images, drawn at random")
+    validation: float = Field(0.1, gt=0, lt=1, description="share of train that only the evaluator sees")
+
+
+class PartitionOptions(Options):
+    """Who owns which training image."""
+
+    name: str = "dirichlet"
+    clients: int = Field(5, ge=1, description="number of clients")
+    min_size: int = Field(2, ge=1, description="every client gets at least this many images, by repair")
+
+
+class ModelOptions(Options):
+    """The network every client trains."""
+
+    name: str = "cnn"
+
+
+class MethodOptions(Options):
+    """The five answers: base, align, λ, merge, predict."""
+
+    name: str = "fedavg"
+
+
+class ClientOptions(Options):
+    """How a client trains."""
+
+    epochs: int = Field(1, ge=1, description="epochs per round; with one-shot communication, of the whole run")
+    batch: int = Field(32, ge=1, description="images per step; a last batch is kept, never dropped")
+    optimiser: Literal["sgd", "adamw"] = Field("sgd", description="local optimiser")
+    lr: float = Field(0.05, gt=0, description="local learning rate")
+    momentum: float = Field(0.9, ge=0, lt=1, description="of SGD; AdamW's β₁")
+    weight_decay: float = Field(0.0, ge=0, description="decay of the local optimiser")
+    clip: float | None = Field(None, gt=0, description="largest global gradient norm")
+    augment: Literal["none", "two-view"] = Field(
+        "none", description="two-view: each image twice, cropped, flipped and recoloured"
+    )
+
+
+class ServerOptions(Options):
+    """Who takes part."""
+
+    fraction: float = Field(1.0, gt=0, le=1, description="share of the clients that train in a round")
+
+
+class EngineOptions(Options):
+    """Where clients run. Engines give the same numbers; threads per client may change the last bits."""
+
+    name: str = "local"
+    threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits on any machine")
+
+
+class EvaluateOptions(Options):
+    """What is scored, and how often. The last checkpoint is always scored."""
+
+    every: int = Field(1, ge=1, description="score every n-th checkpoint")
+    clients: int = Field(20, ge=0, description="at most this many clients' own models are scored on the test set")
+    batch: int = Field(512, ge=1, description="images per forward pass")

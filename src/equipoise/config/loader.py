@@ -1,0 +1,184 @@
+"""From a preset, a file and `key=value` to one checked configuration.
+
+    config = check(preset ← file ← overrides)
+
+Each layer is a flat map of dotted keys. Choosing another name for a block (`partition=iid`) drops the settings of
+the old name that the new one does not have; settings given in the same layer are never dropped, they are checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from equipoise.config.aliases import CANONICAL
+from equipoise.config.schema import NAMED, Config, check
+from equipoise.core.errors import ConfigError, Problem, UnknownName
+from equipoise.core.registry import suggestion
+
+PRESETS = Path(__file__).parent / "presets"
+Flat = dict[str, Any]
+
+
+class _Yaml(yaml.SafeLoader):
+    """YAML in which 1e-3 is a number, as everybody expects."""
+
+
+_Yaml.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$"),
+    list("-+0123456789."),
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A checked configuration, and the data folder named on the command, which is never part of it."""
+
+    config: Config
+    data_path: Path | None
+
+
+def load(source: str | Path | Mapping[str, Any], overrides: Iterable[str] = ()) -> Request:
+    """The configuration of a preset name, a YAML file or a mapping, with `key=value` overrides applied."""
+    given = flat_overrides(overrides)
+    data_path = given.pop("data.path", None)
+    base = source_flat(source)
+    if "data.path" in base:
+        message = "a data folder never comes from a preset; set EQUIPOISE_DATA or give data.path=… on the command"
+        raise ConfigError([Problem("data.path", message)])
+    return Request(check(nested(layered(base, given))), Path(data_path) if data_path else None)
+
+
+def source_flat(source: str | Path | Mapping[str, Any]) -> Flat:
+    """A preset, file or mapping as dotted keys; `preset: x` inside it puts x underneath."""
+    if isinstance(source, Mapping):
+        raw, label = source, ""
+    else:
+        path = find_preset(str(source))
+        raw, label = read_yaml(path), path.stem
+    layer = flat(raw)
+    under = layer.pop("preset", None)
+    if under is not None:
+        return layered(source_flat(str(under)), layer)
+    return {"name": label, **layer} if label else layer
+
+
+def find_preset(name: str) -> Path:
+    """The file of a preset name, or a YAML file by its path."""
+    path = Path(name)
+    if path.suffix in {".yaml", ".yml"}:
+        if path.is_file():
+            return path
+        raise ConfigError(f"there is no file {name}", fix="`equipoise presets` lists what comes with the product")
+    known = preset_names()
+    if name in known:
+        return PRESETS / f"{name}.yaml"
+    message = f"preset '{name}' is not known{suggestion(name, known)}"
+    raise UnknownName([Problem("preset", message)])
+
+
+def preset_names() -> list[str]:
+    return sorted(str(path.relative_to(PRESETS).with_suffix("")) for path in PRESETS.rglob("*.yaml"))
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        raw = yaml.load(path.read_text(encoding="utf-8"), Loader=_Yaml)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"cannot read {path}: {error}") from error
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{path} is not a configuration: expected keys and values, got {type(raw).__name__}")
+    return raw
+
+
+def value_of(text: str) -> Any:
+    try:
+        return yaml.load(text, Loader=_Yaml)
+    except yaml.YAMLError:
+        return text
+
+
+def flat_overrides(overrides: Iterable[str]) -> Flat:
+    items, problems = [], []
+    for text in overrides:
+        key, found, value = text.partition("=")
+        if not found or not key:
+            problems.append(Problem(text, "expected key=value, as in partition.alpha=0.1"))
+        items.append((key, value_of(value)))
+    if problems:
+        raise ConfigError(problems)
+    return _canonical(items)
+
+
+def flat(raw: Mapping[str, Any]) -> Flat:
+    """Nested blocks as dotted canonical keys; `data: x` is `data.name`."""
+
+    def walk(value: Any, path: str) -> Iterable[tuple[str, Any]]:
+        if isinstance(value, Mapping) and value:
+            for key, inner in value.items():
+                yield from walk(inner, f"{path}.{key}" if path else str(key))
+        else:
+            yield path, value
+
+    return _canonical(walk(raw, ""))
+
+
+def _canonical(items: Iterable[tuple[str, Any]]) -> Flat:
+    result: Flat = {}
+    for given, value in items:
+        key = CANONICAL.get(given, given)
+        key = f"{key}.name" if key in NAMED and not isinstance(value, Mapping) else key
+        if key in result and result[key] != value:
+            raise ConfigError([Problem(key, f"given twice, as {result[key]!r} and {value!r}")])
+        result[key] = value
+    return result
+
+
+def layered(base: Flat, layer: Flat) -> Flat:
+    """`base` under `layer`, without the settings that a newly chosen name does not have."""
+    kept = dict(base)
+    for block, registry in NAMED.items():
+        name = layer.get(f"{block}.name")
+        if name is not None and name != base.get(f"{block}.name"):
+            known = _fields(registry, str(name))
+            kept = {
+                key: value
+                for key, value in kept.items()
+                if not key.startswith(f"{block}.") or known is None or key.split(".", 1)[1] in known
+            }
+    if layer.get("communication", base.get("communication")) != base.get("communication"):
+        kept = {key: value for key, value in kept.items() if key not in {"rounds", "checkpoints"}}
+    return {**kept, **layer}
+
+
+def _fields(registry: Any, name: str) -> set[str] | None:
+    try:
+        return set(registry.find(name).options.model_fields)
+    except UnknownName:
+        return None  # reported by check, with a suggestion
+
+
+def nested(layer: Flat) -> dict[str, Any]:
+    raw: dict[str, Any] = {}
+    for key, value in layer.items():
+        *blocks, last = key.split(".")
+        at = raw
+        for block in blocks:
+            inner = at.setdefault(block, {})
+            if not isinstance(inner, dict):
+                raise ConfigError([Problem(key, f"'{block}' is a value here, not a block of settings")])
+            at = inner
+        at[last] = value
+    return raw
+
+
+def to_yaml(config: Config) -> str:
+    """The resolved configuration, itself a valid preset."""
+    content = {key: value for key, value in config.model_dump().items() if value is not None}
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)

@@ -1,0 +1,145 @@
+"""The whole configuration of a run, checked: unknown keys, types, ranges and combinations, all problems at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, SerializeAsAny, ValidationError
+
+from equipoise.config.blocks import (
+    ClientOptions,
+    DataOptions,
+    EngineOptions,
+    EvaluateOptions,
+    MethodOptions,
+    ModelOptions,
+    PartitionOptions,
+    ServerOptions,
+)
+from equipoise.core.errors import ConfigError, Problem, UnknownName
+from equipoise.core.options import Options
+from equipoise.core.registry import DATASETS, ENGINES, METHODS, MODELS, SPLITTERS, Registry, suggestion
+
+NAMED: dict[str, Registry[Any]] = {
+    "method": METHODS,
+    "data": DATASETS,
+    "partition": SPLITTERS,
+    "model": MODELS,
+    "engine": ENGINES,
+}
+"""Blocks whose settings depend on their name; `data=x` is short for `data.name=x`."""
+
+PLAIN: dict[str, type[Options]] = {
+    "client": ClientOptions,
+    "server": ServerOptions,
+    "evaluate": EvaluateOptions,
+}
+
+
+class Config(Options):
+    """One run. `seed` is the random seed; the axis is `rounds` or, with one-shot communication, `checkpoints`."""
+
+    name: str = Field("run", pattern=r"^[A-Za-z0-9][\w.-]*$", description="what the run is called")
+    seed: int = Field(0, ge=0, description="random seed of the whole run")
+    communication: Literal["rounds", "one-shot"] = Field(
+        "rounds",
+        description="rounds: the server's state goes down, updates come up; one-shot: nothing goes down",
+    )
+    rounds: int | None = Field(None, ge=1, description="communication rounds")
+    checkpoints: int | None = Field(None, ge=1, description="how often a one-shot run is scored")
+    method: SerializeAsAny[MethodOptions] = MethodOptions()
+    data: SerializeAsAny[DataOptions] = DataOptions()
+    partition: SerializeAsAny[PartitionOptions] = PartitionOptions()
+    model: SerializeAsAny[ModelOptions] = ModelOptions()
+    client: ClientOptions = ClientOptions()
+    server: ServerOptions = ServerOptions()
+    engine: SerializeAsAny[EngineOptions] = EngineOptions()
+    evaluate: EvaluateOptions = EvaluateOptions()
+
+    @property
+    def is_one_shot(self) -> bool:
+        return self.communication == "one-shot"
+
+    @property
+    def steps(self) -> int:
+        """How many checkpoints the run has: its rounds, or its one-shot checkpoints."""
+        steps = self.checkpoints if self.is_one_shot else self.rounds
+        assert steps is not None
+        return steps
+
+    def fingerprint(self) -> str:
+        """Hash of everything that can move a number; the run's name and the engine that carries it out cannot."""
+        content = self.model_dump(exclude={"name": True, "engine": True}) | {"threads": self.engine.threads}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def check(raw: Mapping[str, Any]) -> Config:
+    """The configuration in `raw`, or a ConfigError that lists every problem."""
+    problems: list[Problem] = []
+    values: dict[str, Any] = {}
+    for key, value in raw.items():
+        if key in NAMED:
+            values[key] = _named(key, value, problems)
+        elif key in PLAIN:
+            values[key] = _validated(PLAIN[key], value, key, problems)
+    for key in NAMED.keys() - values.keys():
+        values[key] = _named(key, {}, problems)
+    rest = {key: value for key, value in raw.items() if key not in values}
+    top = _validated(Config, rest, "", problems)
+    if problems:
+        raise ConfigError(sorted(problems))
+    assert isinstance(top, Config)
+    config = top.model_copy(update=values)
+    problems = _combinations(config)
+    if problems:
+        raise ConfigError(problems)
+    steps = {"checkpoints": min(10, config.client.epochs)} if config.is_one_shot else {"rounds": 10}
+    axis = next(iter(steps))
+    return config if getattr(config, axis) is not None else config.model_copy(update=steps)
+
+
+def _named(key: str, value: Any, problems: list[Problem]) -> Options | None:
+    block = {"name": value} if isinstance(value, str) else value
+    if not isinstance(block, Mapping):
+        problems.append(Problem(key, f"expected a name or a block of settings, got {value!r}"))
+        return None
+    default = Config.model_fields[key].default.name
+    try:
+        entry = NAMED[key].find(str(block.get("name", default)), key)
+    except UnknownName as error:
+        problems.extend(error.problems)
+        return None
+    return _validated(entry.options, {**block, "name": entry.name}, key, problems)
+
+
+def _validated(kind: type[Options], value: Any, path: str, problems: list[Problem]) -> Options | None:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        problems.extend(_problem(kind, item, path) for item in error.errors())
+        return None
+
+
+def _problem(kind: type[Options], item: Any, path: str) -> Problem:
+    where = ".".join(str(part) for part in ([path] if path else []) + list(item["loc"]))
+    if item["type"] == "extra_forbidden":
+        known = list(kind.model_fields)
+        return Problem(where, f"unknown key{suggestion(str(item['loc'][-1]), known)}")
+    return Problem(where, f"{item['msg']}, got {item['input']!r}")
+
+
+def _combinations(config: Config) -> list[Problem]:
+    """What no single key shows: settings that contradict each other."""
+    problems = []
+    if config.is_one_shot and config.rounds is not None:
+        problems.append(Problem("rounds", "a one-shot run has no rounds; set checkpoints"))
+    if not config.is_one_shot and config.checkpoints is not None:
+        message = "belongs to communication=one-shot; a run in rounds is scored each round"
+        problems.append(Problem("checkpoints", message))
+    if config.is_one_shot and (config.checkpoints or 1) > config.client.epochs:
+        message = f"{config.checkpoints} checkpoints need at least as many client.epochs, got {config.client.epochs}"
+        problems.append(Problem("checkpoints", message))
+    return problems

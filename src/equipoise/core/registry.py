@@ -1,0 +1,100 @@
+"""Things chosen by name: each lives in one file of its room and registers itself there.
+
+A room is read when a name in it is first asked for, so a new file is all a new thing needs:
+
+    @SPLITTERS.register("iid")
+    def iid(labels, options, rng): ...
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Generic, TypeVar
+
+from equipoise.core.errors import Problem, UnknownName
+from equipoise.core.options import Options
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T]):
+    """A registered thing: what it is called, what it can be told, and how it is made."""
+
+    name: str
+    aliases: tuple[str, ...]
+    options: type[Options]
+    make: T
+    module: str
+
+    @property
+    def doc(self) -> str:
+        """The module's docstring: purpose first, then the formula."""
+        return (importlib.import_module(self.module).__doc__ or "").strip()
+
+    @property
+    def summary(self) -> str:
+        return self.doc.split("\n", 1)[0]
+
+
+def suggestion(name: str, known: list[str]) -> str:
+    """ "; did you mean 'x'?" for the nearest known name, otherwise the list of what there is."""
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(sorted(known))}"
+
+
+class Registry(Generic[T]):
+    """All things of one kind, found in the modules of one package."""
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind, self.package = kind, package
+        self._entries: dict[str, Entry[T]] = {}
+        self._is_read = False
+
+    def register(
+        self, name: str, *, aliases: tuple[str, ...] = (), options: type[Options] = Options
+    ) -> Callable[[T], T]:
+        def add(make: T) -> T:
+            module = getattr(make, "__module__", self.package)
+            entry = Entry(name, aliases, options, make, module)
+            for key in (name, *aliases):
+                taken = self._entries.get(key)
+                assert taken is None or taken.module == module, f"{self.kind} '{key}' is registered twice"
+                self._entries[key] = entry
+            return make
+
+        return add
+
+    def _read(self) -> None:
+        if not self._is_read:
+            self._is_read = True
+            for found in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
+                importlib.import_module(f"{self.package}.{found.name}")
+
+    def find(self, name: str, path: str = "") -> Entry[T]:
+        """The entry of that name or alias; an unknown name is an error that suggests the nearest."""
+        self._read()
+        if name in self._entries:
+            return self._entries[name]
+        message = f"{self.kind} '{name}' is not known{suggestion(name, list(self._entries))}"
+        raise UnknownName([Problem(path or self.kind, message)])
+
+    def __iter__(self) -> Iterator[Entry[T]]:
+        self._read()
+        return iter({entry.name: entry for _, entry in sorted(self._entries.items())}.values())
+
+    def names(self) -> list[str]:
+        return sorted(entry.name for entry in self)
+
+
+Make = Callable[..., Any]
+DATASETS: Registry[Make] = Registry("data", "equipoise.data")
+SPLITTERS: Registry[Make] = Registry("partition", "equipoise.partition")
+MODELS: Registry[Make] = Registry("model", "equipoise.models")
+BALANCES: Registry[Make] = Registry("balance", "equipoise.balance")
+METHODS: Registry[Make] = Registry("method", "equipoise.method")
+ENGINES: Registry[Make] = Registry("engine", "equipoise.engine")

@@ -1,0 +1,133 @@
+"""The values that travel between rooms: small, frozen, without behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+State = Mapping[str, "Tensor"]
+"""Named tensors: weights and buffers of a model, or the buffers of an optimiser."""
+
+Pixels = NDArray[np.uint8]
+Labels = NDArray[np.int64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Images:
+    """Labelled images: uint8 [N, channels, height, width] and int64 [N]."""
+
+    pixels: Pixels
+    labels: Labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, index: Indices) -> Images:
+        return Images(self.pixels[index], self.labels[index])
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A named image set with the constants that normalise it; `mean` and `std` are per channel, of [0, 1] pixels."""
+
+    name: str
+    train: Images
+    test: Images
+    classes: tuple[str, ...]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ClientState:
+    """What a client keeps between its tasks: its own model (one-shot), optimiser buffers and policy parameters."""
+
+    model: State = field(default_factory=dict)
+    optimiser: State = field(default_factory=dict)
+    policy: State = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One client's work between two checkpoints. There is no field for test data."""
+
+    step: int
+    client: int
+    epochs: range
+    shared: State
+    own: ClientState = field(default_factory=ClientState)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """L_b, L_a (None where the method has none), the named parts of L_b, and the share of the batch classified right."""
+
+    base: Tensor
+    align: Tensor | None
+    parts: Mapping[str, Tensor]
+    hit: Tensor
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What a λ policy makes of the losses: the network's loss, the policy's own loss, and the numbers it used.
+
+    lam: λ before the schedule; schedule: s; used: multiplier of ∇L_a over multiplier of ∇L_b; scale: that of ∇L_b.
+    """
+
+    network: Tensor
+    policy: Tensor | None
+    lam: float
+    schedule: float = 1.0
+    used: float = 0.0
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class ClientUpdate:
+    """What a client sends up: its model, its sample count, what it measured; and what it keeps for itself."""
+
+    client: int
+    samples: int
+    model: State
+    own: ClientState
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class ClientFailure:
+    """A client that gave no update this time, and why; the federation goes on without it."""
+
+    client: int
+    kind: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened beside the numbers: a failure, a fallback, a decision."""
+
+    kind: str
+    message: str
+    step: int | None = None
+    client: int | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One recorded number. `client` is None for the server; `round` is None where nothing is sent back (one-shot)."""
+
+    step: int
+    round: int | None
+    client: int | None
+    name: str
+    value: float
