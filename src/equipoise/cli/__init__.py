@@ -1,0 +1,84 @@
+"""The `equipoise` command: one file per command, and the one place where an error becomes an exit code.
+
+Exit codes: 0 done, 1 the run failed, 2 the request was wrong, 3 findings with --strict, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import typer
+
+from equipoise import __version__
+from equipoise.cli import compare, data, demo, ls, methods, partition, presets, resume, run, show, sweep
+from equipoise.core.errors import EquipoiseError
+
+HELP = """Federated learning that keeps its balance, and explains itself when it loses it.
+
+A client minimises base + λ·align. The server merges. Everything that happened is written down.
+
+[bold]First steps[/]
+
+  equipoise demo                                       the main job on embedded data
+
+  equipoise run fedavg partition.alpha=0.05 rounds=5   one run
+
+  equipoise ls                                         what was run
+
+  equipoise compare latest fedavg-7k3q9x               figures side by side
+"""
+
+app = typer.Typer(
+    name="equipoise",
+    help=HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("run")(run.run)
+app.command("sweep")(sweep.sweep)
+app.command("resume")(resume.resume)
+app.command("ls")(ls.ls)
+app.command("show")(show.show)
+app.command("compare")(compare.compare)
+app.command("partition")(partition.partition)
+app.add_typer(data.app, name="data")
+app.command("presets")(presets.presets)
+app.command("methods")(methods.methods)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"equipoise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command; --debug may stand anywhere."""
+    is_debug = "--debug" in sys.argv
+    sys.argv = [sys.argv[0], *(argument for argument in sys.argv[1:] if argument != "--debug")]
+    try:
+        app()
+    except EquipoiseError as error:
+        if is_debug:
+            traceback.print_exc()
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        if is_debug:
+            traceback.print_exc()
+        else:
+            print(f"error: {type(error).__name__}: {error}\n  next:  run it again with --debug", file=sys.stderr)
+        sys.exit(1)

@@ -126,7 +126,7 @@ def flat(raw: Mapping[str, Any]) -> Flat:
         else:
             yield path, value
 
-    return _canonical(walk(raw, ""))
+    return _canonical(walk(raw, "")) if raw else {}
 
 
 def _canonical(items: Iterable[tuple[str, Any]]) -> Flat:

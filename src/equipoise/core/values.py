@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Losses:
-    """L_b, L_a (None where the method has none), the named parts of L_b, and the share of the batch classified right."""
+    """L_b, L_a (None where there is none), the named parts of L_b, and the share of the batch classified right."""
 
     base: Tensor
     align: Tensor | None

@@ -1,0 +1,77 @@
+"""equipoise compare"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from equipoise.cli.options import Json, StoreAt, print_json
+
+if TYPE_CHECKING:
+    from equipoise.report.comparison import Comparison
+
+
+class Format(StrEnum):
+    text = "text"
+    md = "md"
+    latex = "latex"
+    csv = "csv"
+    json = "json"
+
+
+def compare(
+    runs: Annotated[list[str] | None, typer.Argument(help="Run ids or beginnings of them.", show_default=False)] = None,
+    sweep: Annotated[str | None, typer.Option("--sweep", help="All finished runs of this sweep.")] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
+    store: StoreAt = None,
+    as_json: Json = False,
+) -> None:
+    """Figures side by side: mean ± deviation over seeds, final and best by validation, paired differences.
+
+    Runs that differ only in their seed share a row. Differences are to the first row, over common seeds, with a 95 %
+    interval. "Best" is chosen on the validation split, never on test.
+
+    [bold]Examples[/]
+
+      equipoise compare --sweep studies/demo --format latex
+
+      equipoise compare fedavg-7k fedprox-3x
+    """
+    from equipoise.core.errors import ConfigError
+    from equipoise.report.comparison import compare as side_by_side
+    from equipoise.report.runs import compared
+    from equipoise.store import read
+    from equipoise.store.database import open_store
+
+    with open_store(store) as opened:
+        chosen = [read.find_run(opened, run) for run in runs or []]
+        if sweep is not None:
+            chosen += reversed(read.runs(opened, sweep=sweep, status="done"))
+        if not chosen:
+            raise ConfigError("there is nothing to compare", fix="name runs, or a sweep with finished runs")
+        print_comparison(side_by_side(compared(opened, chosen)), Format.json if as_json else form)
+
+
+def print_comparison(comparison: Comparison, form: Format = Format.text) -> None:
+    from equipoise.report import table
+
+    if form is Format.json:
+        print_json(comparison.to_json())
+        return
+    writers = {Format.md: table.markdown, Format.latex: table.latex, Format.csv: table.as_csv}
+    if form in writers:
+        typer.echo(writers[form](comparison))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    def mark(text: str, rank: int) -> str:
+        return f"[bold]{text}[/]" if rank == 0 else text
+
+    grid = Table(*table.HEADER, box=None, header_style="bold")
+    for row in table.rows(comparison, mark):
+        grid.add_row(*(cell.replace("[+", "\\[+").replace("[-", "\\[-") for cell in row))
+    Console().print(grid)
+    typer.echo("* the 95 % interval leaves out zero; differences are paired over seeds, in points of accuracy")

@@ -1,0 +1,36 @@
+"""equipoise ls"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from equipoise.cli.options import Json, StoreAt, print_json
+
+
+def ls(
+    store: StoreAt = None,
+    sweep: Annotated[str | None, typer.Option("--sweep", help="Only the runs of this sweep.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """List runs, newest first: id, status, method, data, seed, how far, and the headline figure."""
+    from equipoise.report.runs import listed
+    from equipoise.store.database import open_store
+    from equipoise.store.read import runs
+
+    with open_store(store) as opened:
+        lines = [listed(opened, run) for run in runs(opened, sweep=sweep)[:limit]]
+        if as_json:
+            print_json(lines)
+            return
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table("run", "status", "method", "data", "seed", "steps", "accuracy", box=None, header_style="bold")
+        for line in lines:
+            value = "–" if line["value"] is None else f"{100 * line['value']:.2f} %"
+            steps = f"{line['steps']['done']}/{line['steps']['planned']}"
+            table.add_row(line["run_id"], line["status"], line["method"], line["data"], str(line["seed"]), steps, value)
+        Console().print(table if lines else f"no runs in {opened.location} yet; try: equipoise run fedavg")

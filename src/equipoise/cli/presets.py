@@ -1,0 +1,44 @@
+"""equipoise presets"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from equipoise.cli.options import Json, print_json
+
+
+def presets(
+    name: Annotated[str | None, typer.Argument(help="Print this preset's file.", show_default=False)] = None,
+    as_json: Json = False,
+) -> None:
+    """List the presets that come with the product, or print one.
+
+    [bold]Example[/]
+
+      equipoise presets fedavg > mine.yaml
+    """
+    from equipoise.config.loader import PRESETS, find_preset, preset_names
+
+    if name is not None:
+        typer.echo(find_preset(name).read_text(encoding="utf-8"), nl=False)
+        return
+    entries = [_entry(known, (PRESETS / f"{known}.yaml").read_text(encoding="utf-8")) for known in preset_names()]
+    if as_json:
+        print_json(entries)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("preset", "kind", "what it is", box=None, header_style="bold")
+    for entry in entries:
+        table.add_row(entry["name"], entry["kind"], entry["summary"])
+    Console().print(table)
+
+
+def _entry(name: str, text: str) -> dict[str, str]:
+    """The file's first line is its summary and the command that runs it."""
+    summary, _, command = text.splitlines()[0].lstrip("# ").partition("   ")
+    kind = "sweep" if command.strip().startswith("equipoise sweep") else "run"
+    return {"name": name, "kind": kind, "summary": summary.strip(), "command": command.strip()}

@@ -1,0 +1,114 @@
+"""Following a run: bars on a terminal, one plain line per checkpoint elsewhere. Everything goes to stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from equipoise.engine.engine import Result
+    from equipoise.run.build import Federation
+    from equipoise.run.loop import Record
+    from equipoise.run.watch import Watch
+
+
+def watcher() -> Watch:
+    return Bars() if sys.stderr.isatty() else Lines()
+
+
+class Lines:
+    """round 3/10  clients 5/5  loss 0.512  accuracy 61.20 %  time 12.3 s  left 28.7 s"""
+
+    def begin(self, run_id: str, federation: Federation, first: int) -> None:
+        self.axis = "checkpoint" if federation.config.is_one_shot else "round"
+        self.first, self.steps = first, federation.config.steps
+        self.headline = federation.method.headline
+        self.started = time.monotonic()
+        self.total = 0
+        going_on = f", from {self.axis} {first + 1}" if first else ""
+        self.note(f"run {run_id}: {described(federation)}{going_on}")
+
+    def tick(self, step: int, done: int, total: int, result: Result) -> None:
+        self.total = total
+
+    def checkpoint(self, record: Record) -> None:
+        for event in record.events:
+            self.note(f"! {event.kind}: {event.message}")
+        done = record.step + 1
+        seconds = time.monotonic() - self.started
+        left = seconds / (done - self.first) * (self.steps - done)
+        clients = len({row.client for row in record.rows if row.name == "steps"})
+        figures = figures_of(record, self.headline)
+        self.note(
+            f"{self.axis} {done}/{self.steps}  clients {clients}/{self.total}  {figures}"
+            f"  time {seconds:.1f} s  left {left:.1f} s"
+        )
+
+    def note(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        pass
+
+
+class Bars:
+    """Two bars: checkpoints of the run, clients of the checkpoint under way."""
+
+    def begin(self, run_id: str, federation: Federation, first: int) -> None:
+        axis = "checkpoint" if federation.config.is_one_shot else "round"
+        self.headline = federation.method.headline
+        console = Console(stderr=True)
+        console.print(f"run [bold]{run_id}[/]: {described(federation)}", highlight=False)
+        self.bars = Progress(
+            TextColumn("{task.description:>10}"),
+            BarColumn(bar_width=28),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}"),
+            console=console,
+        )
+        self.steps: TaskID = self.bars.add_task(axis, total=federation.config.steps, completed=first, figures="")
+        self.clients: TaskID = self.bars.add_task("clients", total=federation.n_clients, figures="")
+        self.bars.start()
+
+    def tick(self, step: int, done: int, total: int, result: Result) -> None:
+        metrics = getattr(result, "metrics", {})
+        figures = f"loss {metrics['loss/base']:.3f}" if "loss/base" in metrics else ""
+        if "lam/used" in metrics:
+            figures += f"  λ {metrics['lam/used']:.3g}"
+        self.bars.update(self.clients, total=total, completed=done, figures=figures)
+
+    def checkpoint(self, record: Record) -> None:
+        for event in record.events:
+            self.note(f"! {event.kind}: {event.message}")
+        self.bars.update(self.steps, completed=record.step + 1, figures=figures_of(record, self.headline))
+
+    def note(self, text: str) -> None:
+        self.bars.console.print(text, highlight=False)
+
+    def end(self) -> None:
+        self.bars.stop()
+
+
+def described(federation: Federation) -> str:
+    config, partition = federation.config, federation.partition
+    return (
+        f"{config.method.name} on {config.data.name} ({len(federation.site.train)} images), "
+        f"{partition.name} over {len(partition.indices)} clients [{partition.fingerprint[:12]}], "
+        f"{config.model.name}, seed {config.seed}, engine {config.engine.name}"
+    )
+
+
+def figures_of(record: Record, headline: str) -> str:
+    """loss 0.512  accuracy 61.20 %, or the loss alone where the checkpoint was not scored."""
+    losses = [row.value for row in record.rows if row.name == "loss/base" and row.client is not None]
+    used = [row.value for row in record.rows if row.name == "lam/used"]
+    accuracy = [row.value for row in record.rows if row.name == headline and row.client is None]
+    parts = [f"loss {sum(losses) / len(losses):.3f}"] if losses else []
+    parts += [f"λ {sum(used) / len(used):.3g}"] if used else []
+    parts += [f"accuracy {100 * accuracy[0]:.2f} %"] if accuracy else []
+    return "  ".join(parts)

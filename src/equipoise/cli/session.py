@@ -1,0 +1,65 @@
+"""What `run` and `resume` share: following a run, ending it cleanly on Ctrl-C, and printing it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import typer
+
+from equipoise.cli.options import print_json
+from equipoise.cli.progress import watcher
+
+if TYPE_CHECKING:
+    from equipoise.run.watch import Watch
+    from equipoise.store.transact import Store
+
+
+def followed(store: Store, work: Callable[[Watch], str]) -> str:
+    """Do the work; Ctrl-C or SIGTERM ends it with everything so far kept and the way to go on printed."""
+    from equipoise.store import read
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return work(watcher())
+    except KeyboardInterrupt:
+        stopped = read.runs(store, status="stopped")
+        go_on = f"; go on with: equipoise resume {stopped[0].run_id}" if stopped else ""
+        print(f"stopped{go_on}", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def print_run(store: Store, run_id: str, as_json: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from equipoise.report.runs import shown
+    from equipoise.store import read
+
+    document = shown(store, read.find_run(store, run_id))
+    if as_json:
+        print_json(document)
+        return
+    console = Console()
+    style = {"done": "green", "running": "cyan"}.get(document["status"], "red")
+    console.print(f"[bold]{run_id}[/]  [{style}]{document['status']}[/]", highlight=False)
+    if document["error"]:
+        console.print(document["error"], style="red", markup=False, highlight=False)
+    table = Table("metric", "value", box=None, header_style="bold")
+    for name, value in document["metrics"].items():
+        if not name.startswith("recall/"):
+            table.add_row(name, _text(name, value))
+    console.print(table)
+    if document["best"]:
+        best = document["best"]
+        where = f"checkpoint {best['step'] + 1}, chosen on validation"
+        console.print(f"best by validation: {_text(document['headline'], best['value'])} ({where})", highlight=False)
+    console.print(f"stored in {store.location}; details: equipoise show {run_id}", style="dim", highlight=False)
+
+
+def _text(name: str, value: float) -> str:
+    if name.startswith("accuracy"):
+        return f"{100 * value:.2f} %"
+    return f"{value:,.0f} B" if name.startswith("bytes") else f"{value:.4g}"

@@ -1,0 +1,42 @@
+"""equipoise show"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from equipoise.cli.options import Json, StoreAt
+from equipoise.cli.session import print_run
+
+
+def show(
+    run: Annotated[str, typer.Argument(help="A run id, the beginning of one, or `latest`.", show_default=False)],
+    config: Annotated[bool, typer.Option("--config", help="Print the resolved configuration as a preset.")] = False,
+    store: StoreAt = None,
+    as_json: Json = False,
+) -> None:
+    """Show one run: status, figures, events; with --config the YAML that runs it again.
+
+    [bold]Examples[/]
+
+      equipoise show latest
+
+      equipoise show latest --config > again.yaml && equipoise run again.yaml
+    """
+    from equipoise.store.database import open_store
+    from equipoise.store.read import events, find_run
+
+    with open_store(store) as opened:
+        found = find_run(opened, run)
+        if config:
+            import yaml
+
+            content = {key: value for key, value in found.config.items() if value is not None}
+            typer.echo(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), nl=False)
+            return
+        print_run(opened, found.run_id, as_json)
+        if not as_json:
+            for recorded in events(opened, found.run_id):
+                at = "" if recorded.event.step is None else f" at checkpoint {recorded.event.step + 1}"
+                typer.echo(f"{recorded.time[:19]}  {recorded.event.kind}{at}: {recorded.event.message}")

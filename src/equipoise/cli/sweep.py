@@ -1,0 +1,138 @@
+"""equipoise sweep"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from equipoise.cli.compare import Format, print_comparison
+from equipoise.cli.options import Json, StoreAt, print_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from equipoise.run.grid import Grid
+    from equipoise.run.sweep import Place
+
+SOURCE = typer.Argument(metavar="FILE|PRESET", help="A sweep file, a study, or any preset.", show_default=False)
+OVERRIDES = typer.Argument(
+    metavar="[KEY=VALUE[,VALUE]]…", help="Settings; several values make an axis.", show_default=False
+)
+
+
+def sweep(
+    source: Annotated[str, SOURCE],
+    overrides: Annotated[list[str] | None, OVERRIDES] = None,
+    seeds: Annotated[str | None, typer.Option("--seeds", help="How many seeds, or which: 3 or 0,1,7.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time; default: cores.")] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
+    store: StoreAt = None,
+    as_json: Json = False,
+) -> None:
+    """Run a grid over several seeds, and compare.
+
+    Finished cells are not run again and stopped ones go on, so a sweep may be interrupted and started anew.
+
+    [bold]Examples[/]
+
+      equipoise sweep studies/demo -j 2
+
+      equipoise sweep fedavg method=fedavg,fedprox alpha=0.05,0.5 --seeds 3
+    """
+    from equipoise.run.grid import load_grid
+
+    places = carried_out(load_grid(source, overrides or [], seeds), store, jobs)
+    report(places, store, Format.json if as_json else form)
+
+
+def carried_out(grid: Grid, store: str | None, jobs: int | None) -> list[Place]:
+    """All cells run, with a table that follows them."""
+    import signal
+
+    from equipoise.run.sweep import default_jobs
+    from equipoise.run.sweep import sweep as run_all
+    from equipoise.store.database import default_location, open_store
+
+    location = store or default_location()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with open_store(location) as opened, Follower() as follower:
+        try:
+            return run_all(opened, location, grid, jobs or default_jobs(), follower.follow)
+        except KeyboardInterrupt:
+            print("stopped; the same command goes on from here", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+
+def report(places: Sequence[Place], store: str | None, form: Format) -> None:
+    """The comparison of what finished, and what did not finish by name; exit code 1 if there is any."""
+    from equipoise.report.comparison import compare
+    from equipoise.report.runs import compared
+    from equipoise.store.database import open_store
+    from equipoise.store.read import find_run
+
+    labels = {str(place.run_id): place.cell.label for place in places if place.state == "done"}
+    with open_store(store) as opened:
+        comparison = (
+            compare(compared(opened, [find_run(opened, run_id) for run_id in labels], labels)) if labels else None
+        )
+    failed = [place for place in places if place.state != "done"]
+    if form is Format.json:
+        failures = [{"cell": p.cell.label, "seed": p.cell.config.seed, "error": p.error} for p in failed]
+        table = comparison.to_json() if comparison else {}
+        print_json({"runs": [place.run_id for place in places], "failed": failures, **table})
+    elif comparison:
+        print_comparison(comparison, form)
+    for place in failed:
+        print(f"failed: {place.cell.label}, seed {place.cell.config.seed}: {place.error}", file=sys.stderr)
+    if failed:
+        raise typer.Exit(1)
+
+
+class Follower:
+    """A live table on a terminal, one line per finished cell elsewhere."""
+
+    def __enter__(self) -> Follower:
+        from rich.console import Console
+        from rich.live import Live
+
+        self.told: set[int] = set()
+        self.console = Console(stderr=True)
+        self.live = Live(console=self.console, transient=True) if sys.stderr.isatty() else None
+        if self.live:
+            self.live.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self.live:
+            self.live.stop()
+
+    def follow(self, places: Sequence[Place]) -> None:
+        for i, place in enumerate(places):
+            if place.state in {"done", "failed"} and i not in self.told:
+                self.told.add(i)
+                self._tell(place, len(self.told), len(places))
+        if self.live:
+            self.live.update(_table(places))
+
+    def _tell(self, place: Place, n: int, total: int) -> None:
+        how = "already done" if place.is_reused else place.state
+        error = f": {place.error}" if place.error else ""
+        text = f"{n}/{total}  {place.cell.label}  seed {place.cell.config.seed}  {how}  {place.run_id or ''}{error}"
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _table(places: Sequence[Place]) -> Table:
+    """One row per label, one mark per seed."""
+    from rich.table import Table
+
+    marks = {"waiting": "[dim]·[/]", "running": "[cyan]▶[/]", "done": "[green]✓[/]", "failed": "[red]✗[/]"}
+    rows: dict[str, str] = {}
+    for place in places:
+        rows[place.cell.label] = rows.get(place.cell.label, "") + marks[place.state] + " "
+    table = Table("cell", "seeds", box=None, header_style="bold")
+    for label, seeds in rows.items():
+        table.add_row(label, seeds)
+    return table

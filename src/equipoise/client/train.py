@@ -1,0 +1,109 @@
+"""The one training loop. A client minimises base + λ·align.
+
+    for each epoch, for each batch:   losses = objective(net, batch, received)
+                                      weighed = balance.weigh(losses, policy, moment)
+                                      w ← w − lr·clip(∇ weighed.network)
+
+A number that is not finite stops the client at once; nothing is repaired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import torch
+from torch import Tensor
+
+from equipoise.balance.policy import Balance, Moment
+from equipoise.client.batches import batches
+from equipoise.client.optimiser import buffers_of, make_optimiser, restore_buffers
+from equipoise.client.trace import Numbers, Trace, numbers
+from equipoise.config.schema import Config
+from equipoise.core.clock import Clock
+from equipoise.core.errors import NonFinite
+from equipoise.core.streams import stream_seed
+from equipoise.core.values import ClientState, ClientUpdate, Images, Labels, Task
+from equipoise.data.augment import normalise, two_views
+from equipoise.models.build import state_of
+from equipoise.models.classifier import Classifier
+from equipoise.objective.compose import Net, Objective
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What every client of a run has in common."""
+
+    config: Config
+    clock: Clock
+    model: Classifier
+    objective: Objective
+    balance: Balance
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+
+def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientUpdate:
+    """Train one client through the epochs of its task, from its own model if it has one, else from the server's."""
+    started = perf_counter()
+    model, options = recipe.model, recipe.config.client
+    model.load_state_dict(dict(task.own.model or task.shared))
+    model.train()
+    optimiser = make_optimiser(model, options)
+    restore_buffers(optimiser, model, task.own.optimiser)
+    policy = dict(task.own.policy) or dict(recipe.balance.start(counts))
+    net = Net(model, dict(model.named_parameters()))
+    params, trace = list(net.params.values()), Trace()
+    with torch.random.fork_rng(devices=[]):
+        for progress, batch, labels in _batches(recipe, task, images):
+            losses = recipe.objective(net, batch, labels, task.shared)
+            weighed = recipe.balance.weigh(losses, policy, Moment(progress, counts))
+            optimiser.zero_grad()
+            weighed.network.backward()  # type: ignore[no-untyped-call]
+            norm = torch.nn.utils.get_total_norm([param.grad for param in params if param.grad is not None])
+            step = numbers(losses, weighed, norm.item(), options.clip)
+            _refuse_non_finite(step, trace, task)
+            if options.clip is not None:
+                torch.nn.utils.clip_grads_with_norm_(params, options.clip, norm)
+            optimiser.step()
+            trace.add(step)
+    return ClientUpdate(
+        client=task.client,
+        samples=len(images),
+        model=(state := state_of(model)),
+        own=ClientState(state, buffers_of(optimiser, model), policy),
+        metrics={
+            **trace.means(),
+            "steps": trace.steps,
+            "samples": len(images),
+            "seconds": perf_counter() - started,
+        },
+    )
+
+
+def _batches(recipe: Recipe, task: Task, images: Images) -> Iterator[tuple[float, Tensor, Tensor]]:
+    """(progress of the run, normalised images, labels) of every step; noise is drawn from the epoch's own stream."""
+    seed, options = recipe.config.seed, recipe.config.client
+    for epoch in task.epochs:
+        torch.manual_seed(stream_seed(seed, "noise", epoch, task.client))
+        order = batches(len(images), options.batch, seed, epoch, task.client)
+        for step, index in enumerate(order):
+            pixels, labels = torch.from_numpy(images.pixels[index]), torch.from_numpy(images.labels[index])
+            progress = recipe.clock.progress(epoch, step / len(order))
+            if options.augment == "two-view":
+                draw = stream_seed(seed, "views", epoch, task.client, step)
+                yield progress, two_views(pixels, recipe.mean, recipe.std, draw), labels.repeat(2)
+            else:
+                yield progress, normalise(pixels, recipe.mean, recipe.std), labels
+
+
+def _refuse_non_finite(step: Numbers, trace: Trace, task: Task) -> None:
+    bad = [name for name, value in step.items() if not -float("inf") < value < float("inf")]
+    if bad:
+        before = ", ".join(f"{name} {value:.4g}" for name, value in trace.last.items()) or "nothing: the first step"
+        raise NonFinite(
+            f"{bad[0]} is {step[bad[0]]} at local step {trace.steps}; the step before it had {before}",
+            where=f"checkpoint {task.step}, client {task.client}",
+            fix="lower client.lr, or set client.clip=1.0",
+        )

@@ -1,0 +1,55 @@
+"""Tasks and results as codec messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from equipoise.core.codec import decode, encode, flatten, unflatten
+from equipoise.core.errors import ClientError, EquipoiseError
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Task
+from equipoise.engine.engine import Result
+
+
+def task_bytes(task: Task) -> bytes:
+    header = {"step": task.step, "client": task.client, "epochs": [task.epochs.start, task.epochs.stop]}
+    return encode(header, flatten({"shared": task.shared, **_own(task.own)}))
+
+
+def task_from(data: bytes) -> Task:
+    header, tensors = decode(data)
+    groups = unflatten(tensors)
+    shared = groups.get("shared", {})
+    return Task(header["step"], header["client"], range(*header["epochs"]), shared, _own_from(groups))
+
+
+def result_bytes(result: Result) -> bytes:
+    if isinstance(result, ClientFailure):
+        return encode({"client": result.client, "failure": result.kind, "error": result.error}, {})
+    header = {"client": result.client, "samples": result.samples, "metrics": dict(result.metrics)}
+    return encode(header, flatten(_own(result.own)))
+
+
+def error_bytes(error: EquipoiseError) -> bytes:
+    return encode({"raised": [error.what, error.where, error.fix]}, {})
+
+
+def result_from(data: bytes) -> Result:
+    """The result, or the error that the worker raised."""
+    header, tensors = decode(data)
+    if "raised" in header:
+        what, where, fix = header["raised"]
+        raise ClientError(what, where=where, fix=fix)
+    if "failure" in header:
+        return ClientFailure(header["client"], header["failure"], header["error"])
+    own = _own_from(unflatten(tensors))
+    return ClientUpdate(header["client"], header["samples"], own.model, own, header["metrics"])
+
+
+def _own(own: ClientState) -> dict[str, Mapping[str, Tensor]]:
+    return {"model": own.model, "optimiser": own.optimiser, "policy": own.policy}
+
+
+def _own_from(groups: Mapping[str, Mapping[str, Tensor]]) -> ClientState:
+    return ClientState(groups.get("model", {}), groups.get("optimiser", {}), groups.get("policy", {}))

@@ -1,0 +1,144 @@
+"""All cores: one worker process per core, data in shared memory, tasks and results as framed messages.
+
+A worker that dies or overruns its time is replaced, and its client is run again or dropped, as `on_death` says.
+Nothing waits for a process that is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from equipoise.config.blocks import EngineOptions
+from equipoise.core.errors import EngineError
+from equipoise.core.registry import ENGINES
+from equipoise.core.values import ClientFailure, Event, Task
+from equipoise.engine.engine import Result, Site
+from equipoise.engine.messages import result_from, task_bytes
+from equipoise.engine.shared import share
+from equipoise.engine.wire import Child, receive, send
+
+
+class ProcessesOptions(EngineOptions):
+    name: str = "processes"
+    workers: int | None = Field(None, ge=1, description="worker processes; default: cores divided by threads")
+    on_death: Literal["rerun", "drop"] = Field("rerun", description="what becomes of the client of a lost worker")
+    retries: int = Field(2, ge=0, description="how often one client is run again before the run fails")
+    timeout: float | None = Field(None, gt=0, description="seconds after which a client counts as hung")
+
+
+@dataclass
+class Busy:
+    """A worker at work: on which task, the how-many-eth attempt, and until when."""
+
+    child: Child
+    place: int
+    attempt: int
+    deadline: float
+
+
+@ENGINES.register("processes", aliases=("process", "multiprocess"), options=ProcessesOptions)
+class Processes:
+    def __init__(self, site: Site) -> None:
+        options = site.config.engine
+        assert isinstance(options, ProcessesOptions)
+        self.options = options
+        cores = len(os.sched_getaffinity(0))
+        self.n_workers = min(options.workers or max(1, cores // options.threads), len(site.indices))
+        self._descriptor, self._site = share(site)
+        self._idle: list[Child] = []
+        self._busy: dict[int, Busy] = {}
+        self._events: list[Event] = []
+
+    def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        """Results in the order of the tasks, however the workers finish."""
+        waiting = deque((place, 0) for place in range(len(tasks)))
+        done: dict[int, Result] = {}
+        try:
+            for place in range(len(tasks)):
+                while place not in done:
+                    self._give_out(waiting, tasks)
+                    self._collect(waiting, tasks, done)
+                yield done.pop(place)
+        finally:
+            self._abandon()
+
+    def take_events(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def close(self) -> None:
+        self._abandon()
+        for child in self._idle:
+            child.close()
+        self._idle.clear()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def pids(self) -> list[int]:
+        return [child.process.pid for child in [*self._idle, *(busy.child for busy in self._busy.values())]]
+
+    def _spawn(self) -> Child:
+        child = Child("equipoise.engine.worker", [self._descriptor])
+        send(child.socket, self._site)
+        return child
+
+    def _give_out(self, waiting: deque[tuple[int, int]], tasks: Sequence[Task]) -> None:
+        while waiting and len(self._busy) < self.n_workers:
+            place, attempt = waiting.popleft()
+            child = self._idle.pop() if self._idle else self._spawn()
+            deadline = time.monotonic() + (self.options.timeout or float("inf"))
+            self._busy[child.socket.fileno()] = Busy(child, place, attempt, deadline)
+            try:
+                send(child.socket, task_bytes(tasks[place]))
+            except ConnectionError:
+                continue  # it died while idle: the read side reports it, with its client
+
+    def _collect(self, waiting: deque[tuple[int, int]], tasks: Sequence[Task], done: dict[int, Result]) -> None:
+        """Wait for one or more workers: an answer, a death, or a deadline."""
+        first = min(busy.deadline for busy in self._busy.values())
+        wait = None if first == float("inf") else max(0.0, first - time.monotonic())
+        with selectors.DefaultSelector() as selector:
+            for number in self._busy:
+                selector.register(number, selectors.EVENT_READ)
+            ready = [key.fd for key, _ in selector.select(wait)]
+        for number in ready:
+            busy = self._busy.pop(number)
+            answer = receive(busy.child.socket)
+            if answer is None:
+                self._lost(busy, tasks[busy.place], "died", waiting, done)
+            else:
+                self._idle.append(busy.child)
+                done[busy.place] = result_from(answer)
+        for number, busy in list(self._busy.items()):
+            if busy.deadline <= time.monotonic():
+                del self._busy[number]
+                self._lost(busy, tasks[busy.place], f"was silent for {self.options.timeout} s", waiting, done)
+
+    def _lost(self, busy: Busy, task: Task, how: str, waiting: deque[tuple[int, int]], done: dict[int, Result]) -> None:
+        busy.child.kill()
+        code = busy.child.process.returncode
+        what = f"the worker of client {task.client} {how} (exit code {code})"
+        if self.options.on_death == "drop":
+            done[busy.place] = ClientFailure(task.client, "worker-lost", f"{what}; dropped")
+        elif busy.attempt >= self.options.retries:
+            fix = "look for a memory limit; or set engine.on_death=drop, or engine.retries higher"
+            raise EngineError(f"{what}, for the {busy.attempt + 1}. time", where=f"checkpoint {task.step}", fix=fix)
+        else:
+            waiting.appendleft((busy.place, busy.attempt + 1))
+        then = "dropped" if self.options.on_death == "drop" else "run again"
+        self._events.append(Event("worker-lost", f"{what}; {then}", task.step, task.client))
+
+    def _abandon(self) -> None:
+        """Kill workers whose answer nobody waits for any more."""
+        for busy in self._busy.values():
+            busy.child.kill()
+        self._busy.clear()

@@ -1,0 +1,60 @@
+"""A site in shared memory: arrays in an unlinked file that every worker maps, so that data is held once.
+
+The file has no name: it is gone with the last process that has it open, whatever way that one ends.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import tempfile
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.config.schema import check
+from equipoise.core.values import Images
+from equipoise.engine.engine import Site
+
+MEMORY = "/dev/shm"
+
+
+def share(site: Site) -> tuple[int, bytes]:
+    """(file descriptor to pass on, the message that says what lies where)."""
+    arrays: dict[str, NDArray[Any]] = {
+        "pixels": site.train.pixels,
+        "labels": site.train.labels,
+        "owned": np.concatenate(site.indices),
+        "bounds": np.cumsum([0, *(len(index) for index in site.indices)]),
+    }
+    places: dict[str, Any] = {}
+    descriptor, path = tempfile.mkstemp(dir=MEMORY if os.path.isdir(MEMORY) else None)
+    os.unlink(path)
+    with open(descriptor, "wb", closefd=False) as file:
+        for name, array in arrays.items():
+            file.write(b"\0" * (-file.tell() % 64))
+            places[name] = [file.tell(), array.dtype.str, list(array.shape)]
+            file.write(np.ascontiguousarray(array).data)
+    facts = {"n_classes": site.n_classes, "mean": site.mean, "std": site.std}
+    header = {"descriptor": descriptor, "places": places, "config": site.config.model_dump(), **facts}
+    return descriptor, json.dumps(header).encode()
+
+
+def shared_site(message: bytes) -> Site:
+    """The site behind a message of `share`, in a process that inherited the descriptor."""
+    header = json.loads(message)
+    memory = mmap.mmap(header["descriptor"], 0, access=mmap.ACCESS_READ)
+
+    def array(name: str) -> NDArray[Any]:
+        offset, dtype, shape = header["places"][name]
+        count = int(np.prod(shape))
+        return np.frombuffer(memory, dtype, count, offset).reshape(shape)
+
+    bounds, owned = array("bounds"), array("owned")
+    indices = [owned[start:stop] for start, stop in pairwise(bounds)]
+    images = Images(array("pixels"), array("labels"))
+    mean, std = tuple(header["mean"]), tuple(header["std"])
+    return Site(check(header["config"]), images, indices, header["n_classes"], mean, std)

@@ -1,0 +1,42 @@
+"""A method is five answers.
+
+what is base, what is align      objective
+who chooses λ                    balance
+how does the server merge        merge
+how does the merged thing predict  predict
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from equipoise.balance.none import none
+from equipoise.balance.policy import Balance
+from equipoise.objective.classify import cross_entropy
+from equipoise.objective.compose import Objective, objective
+from equipoise.server.mean import mean
+from equipoise.server.merge import Merge
+from equipoise.server.predict import Predict, model
+
+
+CLASSIFY = objective({"cls": cross_entropy})
+ALONE = none()
+
+
+@dataclass(frozen=True)
+class Method:
+    """The defaults are FedAvg's answers, so a method's file shows only what it changes."""
+
+    objective: Objective = CLASSIFY
+    balance: Balance = ALONE
+    merge: Merge = mean
+    predict: Predict | None = model
+    sends_down: bool = True
+    """Whether the merged model goes back to the clients each round."""
+    pools_data: bool = False
+    """Whether one client holds everybody's data."""
+
+    @property
+    def headline(self) -> str:
+        """The metric a table shows: the merged model's accuracy, or the clients' mean where nothing is merged."""
+        return "accuracy/merged" if self.predict is not None else "accuracy/clients"

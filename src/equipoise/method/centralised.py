@@ -1,0 +1,15 @@
+"""Centralised: one client holds everybody's data. The ceiling that federation is measured against.
+
+base = cls        align = 0        λ = 0        merge = its one model        predict = that model
+"""
+
+from __future__ import annotations
+
+from equipoise.config.blocks import MethodOptions
+from equipoise.core.registry import METHODS
+from equipoise.method.answers import Method
+
+
+@METHODS.register("centralised", aliases=("centralized", "central"), options=MethodOptions)
+def centralised(options: MethodOptions) -> Method:
+    return Method(sends_down=False, pools_data=True)

@@ -1,0 +1,16 @@
+"""Local only: nobody shares anything. The figure is the mean of the clients' own models on the common test set.
+
+base = cls        align = 0        λ = 0        merge = none        predict = none
+"""
+
+from __future__ import annotations
+
+from equipoise.config.blocks import MethodOptions
+from equipoise.core.registry import METHODS
+from equipoise.method.answers import Method
+from equipoise.server.merge import keep
+
+
+@METHODS.register("local-only", aliases=("local",), options=MethodOptions)
+def local_only(options: MethodOptions) -> Method:
+    return Method(merge=keep, predict=None, sends_down=False)

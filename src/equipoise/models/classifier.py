@@ -1,0 +1,46 @@
+"""An encoder and a linear head. Nothing federated inside.
+
+features = encoder(x) ∈ R^D        logits = head(features) ∈ R^C
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from torch import Tensor, nn
+
+Norm = Literal["batch", "group", "none"]
+
+
+class Seen(NamedTuple):
+    """What a network says of a batch: features [B, D] and logits [B, C]."""
+
+    features: Tensor
+    logits: Tensor
+
+
+class Classifier(nn.Module):
+    """`groups` names the parameters that are merged, frozen or staged together."""
+
+    def __init__(self, encoder: nn.Module, n_features: int, n_classes: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.head = nn.Linear(n_features, n_classes)
+
+    def forward(self, images: Tensor) -> Seen:
+        features = self.encoder(images)
+        return Seen(features, self.head(features))
+
+    @property
+    def groups(self) -> dict[str, list[str]]:
+        names = [name for name, _ in self.named_parameters()]
+        return {group: [name for name in names if name.startswith(f"{group}.")] for group in ("encoder", "head")}
+
+
+def normaliser(kind: Norm, channels: int) -> nn.Module:
+    """BatchNorm, GroupNorm with groups of at most 16 channels, or nothing."""
+    if kind == "batch":
+        return nn.BatchNorm2d(channels)
+    if kind == "group":
+        return nn.GroupNorm(max(1, channels // 16), channels)
+    return nn.Identity()

@@ -1,0 +1,94 @@
+"""CIFAR-style residual networks: 3×3 stem, no max-pool, average pool.
+
+    depth 8: 3 stages × 1 block     depth 10: 4 × 1     depth 18: 4 × 2     channels w, 2w, 4w, (8w)
+
+Convolutions start Kaiming-normal (fan out). A linear projector sets D where the last stage's width is not wanted.
+Source: He et al., "Deep Residual Learning", 2016.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from equipoise.config.blocks import ModelOptions
+from equipoise.core.registry import MODELS
+from equipoise.models.classifier import Classifier, Norm, normaliser
+
+
+class ResnetOptions(ModelOptions):
+    width: int = Field(64, ge=1, description="channels of the first stage")
+    stem_stride: int = Field(1, ge=1, le=2, description="2 halves the image in the stem: four times fewer operations")
+    projector: int | None = Field(None, ge=1, description="size D of a linear projector after the encoder")
+    norm: Norm = Field("batch", description="normalisation after each convolution")
+
+
+class Resnet8Options(ResnetOptions):
+    name: str = "resnet8"
+    width: int = Field(16, ge=1, description="channels of the first stage")
+
+
+class Resnet10Options(ResnetOptions):
+    name: str = "resnet10"
+
+
+class Resnet18Options(ResnetOptions):
+    name: str = "resnet18"
+
+
+class Block(nn.Module):
+    """y = relu(conv(relu(conv(x))) + shortcut(x)), normalised after each convolution."""
+
+    def __init__(self, c_in: int, c_out: int, stride: int, norm: Norm) -> None:
+        super().__init__()
+        self.conv1, self.norm1 = _conv(c_in, c_out, stride), normaliser(norm, c_out)
+        self.conv2, self.norm2 = _conv(c_out, c_out, 1), normaliser(norm, c_out)
+        keeps_shape = stride == 1 and c_in == c_out
+        project = nn.Conv2d(c_in, c_out, 1, stride, bias=False)
+        self.shortcut = nn.Identity() if keeps_shape else nn.Sequential(project, normaliser(norm, c_out))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = F.relu(self.norm1(self.conv1(x)))
+        return F.relu(self.norm2(self.conv2(y)) + self.shortcut(x))
+
+
+@MODELS.register("resnet8", options=Resnet8Options)
+def resnet8(options: ResnetOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
+    return _resnet((1, 1, 1), options, shape, n_classes)
+
+
+@MODELS.register("resnet10", options=Resnet10Options)
+def resnet10(options: ResnetOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
+    return _resnet((1, 1, 1, 1), options, shape, n_classes)
+
+
+@MODELS.register("resnet18", options=Resnet18Options)
+def resnet18(options: ResnetOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
+    return _resnet((2, 2, 2, 2), options, shape, n_classes)
+
+
+def _resnet(blocks: tuple[int, ...], options: ResnetOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
+    channels = options.width
+    layers: list[nn.Module] = [
+        _conv(shape[0], channels, options.stem_stride),
+        normaliser(options.norm, channels),
+        nn.ReLU(),
+    ]
+    for stage, n_blocks in enumerate(blocks):
+        c_out = options.width * 2**stage
+        for block in range(n_blocks):
+            layers.append(Block(channels, c_out, 2 if stage > 0 and block == 0 else 1, options.norm))
+            channels = c_out
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    if options.projector is not None:
+        layers.append(nn.Linear(channels, options.projector))
+    encoder = nn.Sequential(*layers)
+    for module in encoder.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+    return Classifier(encoder, options.projector or channels, n_classes)
+
+
+def _conv(c_in: int, c_out: int, stride: int) -> nn.Conv2d:
+    return nn.Conv2d(c_in, c_out, 3, stride, padding=1, bias=False)

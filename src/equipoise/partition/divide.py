@@ -1,0 +1,94 @@
+"""Labels and settings in, a checked, fingerprinted partition with its realised skew out.
+
+    indices = splitter(labels, n_classes, options, stream(seed, "partition")) → check → fingerprint → skew
+
+The same labels, settings and seed give the same fingerprint on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equipoise.config.blocks import PartitionOptions
+from equipoise.core.errors import DataError
+from equipoise.core.registry import SPLITTERS, Entry
+from equipoise.core.streams import stream
+from equipoise.core.values import Event, Indices, Labels
+from equipoise.partition.check import Check, declares_overlap, examine, require_partition
+from equipoise.partition.fingerprint import fingerprint
+from equipoise.partition.skew import realised_skew
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Who owns which sample: `indices` ascending per client, `counts` int64 [K, C] samples per client and class."""
+
+    name: str
+    indices: tuple[Indices, ...]
+    fingerprint: str
+    skew: dict[str, float]
+    overlaps: bool
+    counts: Indices
+    check: Check
+
+
+def divide(labels: Labels, n_classes: int, options: PartitionOptions, seed: int) -> Partition:
+    """The partition of that splitter and seed, or a PartitionError that says what to change."""
+    _require_labels(labels, n_classes)
+    entry = SPLITTERS.find(options.name, "partition")
+    if not isinstance(options, entry.options):
+        options = _completed(options, entry)
+    labels = labels.astype(np.int64, copy=False)
+    indices = tuple(entry.make(labels, n_classes, options, stream(seed, "partition")))
+    check = examine(indices, labels, n_classes)
+    require_partition(check, options)
+    counts = count(indices, labels, n_classes)
+    totals = np.bincount(labels, minlength=n_classes)
+    return Partition(
+        name=entry.name,
+        indices=indices,
+        fingerprint=fingerprint(indices),
+        skew=realised_skew(counts, totals, check.overlap),
+        overlaps=declares_overlap(options),
+        counts=counts,
+        check=check,
+    )
+
+
+def count(indices: Sequence[Indices], labels: Labels, n_classes: int) -> Indices:
+    """Samples per client (rows) and class (columns)."""
+    client = np.repeat(np.arange(len(indices)), [len(index) for index in indices])
+    cell = client * n_classes + labels[np.concatenate(indices)]
+    return np.bincount(cell, minlength=len(indices) * n_classes).reshape(len(indices), n_classes)
+
+
+def events(partition: Partition) -> list[Event]:
+    """What a run must record beside the numbers: that its clients share samples, where they do by design."""
+    if not partition.overlaps:
+        return []
+    check = partition.check
+    message = (
+        f"partition {partition.name} is not a partition: {check.overlap:.1%} of the samples belong to several clients"
+        f" and {check.unowned:.1%} to none; do not compare with numbers from a disjoint splitter"
+    )
+    detail = {"overlap": check.overlap, "unowned": check.unowned, "fingerprint": partition.fingerprint}
+    return [Event("partition-overlap", message, detail=detail)]
+
+
+def _completed(options: PartitionOptions, entry: Entry[Any]) -> PartitionOptions:
+    """A plain block with the splitter's own settings at their defaults."""
+    full = entry.options.model_validate(options.model_dump() | {"name": entry.name})
+    assert isinstance(full, PartitionOptions)
+    return full
+
+
+def _require_labels(labels: Labels, n_classes: int) -> None:
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise DataError(f"labels must be whole numbers in one row, got {labels.dtype} of shape {labels.shape}")
+    if len(labels) and not 0 <= labels.min() <= labels.max() < n_classes:
+        what = f"labels run from {labels.min()} to {labels.max()}, there are {n_classes} classes"
+        raise DataError(what, where="partition", fix="check that labels and class names come from the same data")

@@ -1,0 +1,99 @@
+"""Runs side by side: one row per configuration, over its seeds; every cell resolves to run ids and a reduction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from equipoise.report.statistics import Curve, Difference, Figure, best, figure, final, paired
+
+UNIMPORTANT = ("name", "seed", "engine")
+"""Keys that do not make two runs different configurations."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a comparison needs of a stored run."""
+
+    label: str
+    config: Mapping[str, Any]
+    fingerprint: str
+    metric: str
+    curve: Curve
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a comparison."""
+
+    label: str
+    metric: str
+    runs: Sequence[str]
+    seeds: Sequence[int]
+    final: Figure
+    best: Figure
+    difference: Difference | None
+    differs: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows in the order given; differences are against the first. `protocol` is what all rows share."""
+
+    lines: Sequence[Line]
+    protocol: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "against": self.lines[0].label if self.lines else None,
+            "reductions": {"final": "last checkpoint", "best": "checkpoint with the highest accuracy/validation"},
+            "rows": [asdict(line) for line in self.lines],
+            "protocol": dict(self.protocol),
+        }
+
+
+def compare(runs: Sequence[Run]) -> Comparison:
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(json.dumps(_plain(run.config), sort_keys=True), []).append(run)
+    flats = [flat_config(group[0].config) for group in groups.values()]
+    shared = {key: value for key, value in flats[0].items() if all(other.get(key) == value for other in flats)}
+    first = next(iter(groups.values()))
+    lines = []
+    for group, own in zip(groups.values(), flats, strict=True):
+        differs = {key: value for key, value in own.items() if key not in shared}
+        lines.append(_line(group, first, differs))
+    fingerprints = sorted({run.fingerprint for run in runs})
+    return Comparison(lines, {**shared, "partition.fingerprints": fingerprints})
+
+
+def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]) -> Line:
+    newest = {run.curve.seed: run for run in group}
+    curves = [newest[seed].curve for seed in sorted(newest)]
+    against = {run.curve.seed: final(run.curve) for run in first}
+    own = {curve.seed: final(curve) for curve in curves}
+    return Line(
+        label=group[0].label,
+        metric=group[0].metric,
+        runs=[curve.run_id for curve in curves],
+        seeds=[curve.seed for curve in curves],
+        final=figure([final(curve) for curve in curves]),
+        best=figure([best(curve) for curve in curves]),
+        difference=None if group is first else paired(own, against),
+        differs=differs,
+    )
+
+
+def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if key not in UNIMPORTANT}
+
+
+def flat_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Dotted keys of a stored configuration, without the ones that do not matter here."""
+    flat: dict[str, Any] = {}
+    for key, value in _plain(config).items():
+        inner = value if isinstance(value, Mapping) else {"": value}
+        flat |= {f"{key}.{name}".rstrip("."): item for name, item in inner.items()}
+    return flat

@@ -1,0 +1,85 @@
+"""Stored runs as the commands print them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from equipoise.core.errors import ConfigError
+from equipoise.report.comparison import Run as Compared
+from equipoise.report.statistics import Curve
+from equipoise.store import metrics, read
+from equipoise.store.records import Run
+from equipoise.store.transact import Store
+
+VALIDATION = "accuracy/validation"
+
+
+def curve(store: Store, run: Run) -> Curve:
+    """The run's headline metric and validation over the checkpoints that were scored."""
+    rows = metrics.rows(store, run.run_id, names=[run.headline, VALIDATION], client="server")
+    values = {row.step: row.value for row in rows if row.name == run.headline}
+    validation = {row.step: row.value for row in rows if row.name == VALIDATION}
+    steps = sorted(values.keys() & validation.keys())
+    return Curve(run.run_id, run.seed, steps, [values[s] for s in steps], [validation[s] for s in steps])
+
+
+def listed(store: Store, run: Run) -> dict[str, Any]:
+    """One line of `ls`."""
+    final = metrics.final_metrics(store, run.run_id)
+    done = max((checkpoint.step for checkpoint in read.checkpoints(store, run.run_id)), default=-1) + 1
+    steps = run.config.get("rounds") or run.config.get("checkpoints")
+    keys = ("run_id", "name", "status", "method", "seed", "sweep", "cell", "created", "finished", "error")
+    line = {key: getattr(run, key) for key in keys}
+    return {**line, "data": run.config["data"]["name"], "steps": {"done": done, "planned": steps}} | {
+        "metric": run.headline,
+        "value": final.get(run.headline),
+    }
+
+
+def shown(store: Store, run: Run) -> dict[str, Any]:
+    """The document of `run` and `show`: {run_id, name, status, config, metrics, findings, …}."""
+    scored = curve(store, run)
+    best = max(range(len(scored.values)), key=lambda i: scored.validation[i], default=None)
+    return {
+        "run_id": run.run_id,
+        "name": run.name,
+        "status": run.status,
+        "error": run.error,
+        "config": dict(run.config),
+        "headline": run.headline,
+        "metrics": metrics.final_metrics(store, run.run_id),
+        "best": None
+        if best is None
+        else {"step": scored.steps[best], "value": scored.values[best], "selected_by": VALIDATION},
+        "curve": {"steps": list(scored.steps), "values": list(scored.values), "validation": list(scored.validation)},
+        "partition": run.partition,
+        "version": run.version,
+        "created": run.created,
+        "finished": run.finished,
+        "events": [
+            {"time": at.time, "kind": at.event.kind, "step": at.event.step, "client": at.event.client}
+            | {"message": at.event.message}
+            for at in read.events(store, run.run_id)
+        ],
+        "findings": [],
+    }
+
+
+def compared(store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> list[Compared]:
+    """Runs ready to be compared, under the given labels or their own; one without a scored checkpoint cannot be."""
+    named = labels or {}
+    curves = {run.run_id: curve(store, run) for run in runs}
+    empty = [run.run_id for run in runs if not curves[run.run_id].values]
+    if empty:
+        raise ConfigError(f"nothing was scored yet in {', '.join(empty)}", fix="wait for it, or resume it")
+    return [
+        Compared(
+            named.get(run.run_id) or run.cell or run.name,
+            run.config,
+            run.partition or "",
+            run.headline,
+            curves[run.run_id],
+        )
+        for run in runs
+    ]

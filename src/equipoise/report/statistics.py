@@ -1,0 +1,80 @@
+"""Figures over seeds, without selecting on test.
+
+final  = the metric at the last checkpoint
+best   = the test metric at the checkpoint where *validation* is highest (the first of equals)
+std    = sample deviation, n − 1
+paired = mean of the per-seed differences ± t(.975, n−1)·std/√n, over the seeds both have
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from scipy.special import stdtrit
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One run's headline metric over its scored checkpoints, and validation beside it."""
+
+    run_id: str
+    seed: int
+    steps: Sequence[int]
+    values: Sequence[float]
+    validation: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """mean ± std over n runs; std is NaN for a single run."""
+
+    mean: float
+    std: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean paired difference with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves out zero."""
+        return self.low > 0 or self.high < 0
+
+
+def final(curve: Curve) -> float:
+    return curve.values[-1]
+
+
+def best(curve: Curve) -> float:
+    """The test value where validation peaks.
+
+    >>> best(Curve("a", 0, [0, 1, 2], [0.5, 0.9, 0.6], [0.4, 0.3, 0.6]))
+    0.6
+    """
+    chosen = max(range(len(curve.values)), key=lambda i: curve.validation[i])
+    return curve.values[chosen]
+
+
+def figure(values: Sequence[float]) -> Figure:
+    return Figure(fmean(values), stdev(values) if len(values) > 1 else math.nan, len(values))
+
+
+def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference | None:
+    """Differences ours − theirs over common seeds; None with fewer than two of them."""
+    common = sorted(ours.keys() & theirs.keys())
+    if len(common) < 2:
+        return None
+    differences = [ours[seed] - theirs[seed] for seed in common]
+    n, mean = len(common), fmean(differences)
+    half = float(stdtrit(n - 1, 0.975)) * stdev(differences) / math.sqrt(n)
+    return Difference(mean, mean - half, mean + half, n)

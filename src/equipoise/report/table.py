@@ -1,0 +1,123 @@
+"""A comparison as text: Markdown, LaTeX (booktabs) or CSV. Accuracies in per cent, best bold, second underlined."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Sequence
+
+from equipoise.report.comparison import Comparison, Line
+from equipoise.report.statistics import Difference, Figure
+
+HEADER = ("configuration", "seeds", "final", "best by validation", "difference to first [95 %]")
+Mark = Callable[[str, int], str]
+"""(text, rank among the rows: 0 best, 1 second, …) → marked text"""
+
+
+def per_cent(figure: Figure, plus_minus: str = "±") -> str:
+    mean = f"{100 * figure.mean:.2f}"
+    return mean if math.isnan(figure.std) else f"{mean} {plus_minus} {100 * figure.std:.2f}"
+
+
+def interval(difference: Difference | None) -> str:
+    if difference is None:
+        return "–"
+    mean, low, high = (100 * value for value in (difference.mean, difference.low, difference.high))
+    return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]{' *' if difference.is_clear else ''}"
+
+
+def rows(comparison: Comparison, mark: Mark = lambda text, rank: text) -> list[list[str]]:
+    finals, bests = (_ranks([getattr(line, name).mean for line in comparison.lines]) for name in ("final", "best"))
+    return [
+        [
+            line.label,
+            str(line.final.n),
+            mark(per_cent(line.final), finals[i]),
+            mark(per_cent(line.best), bests[i]),
+            interval(line.difference),
+        ]
+        for i, line in enumerate(comparison.lines)
+    ]
+
+
+def _ranks(means: Sequence[float]) -> list[int]:
+    return [sum(other > mean for other in means) for mean in means]
+
+
+def markdown(comparison: Comparison) -> str:
+    def mark(text: str, rank: int) -> str:
+        return {0: f"**{text}**", 1: f"<u>{text}</u>"}.get(rank, text)
+
+    body = [HEADER, ("---",) * len(HEADER), *rows(comparison, mark)]
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in body]
+    return "\n".join([*lines, "", *_notes(comparison)])
+
+
+def latex(comparison: Comparison) -> str:
+    def mark(text: str, rank: int) -> str:
+        return {0: f"\\textbf{{{text}}}", 1: f"\\underline{{{text}}}"}.get(rank, text)
+
+    table = [
+        [_escaped(row[0]), row[1], *(cell.replace("±", "$\\pm$") for cell in row[2:])] for row in rows(comparison, mark)
+    ]
+    head = " & ".join(_escaped(name) for name in HEADER)
+    body = "\n".join(" & ".join(row).replace("–", "--") + r" \\" for row in table)
+    notes = "\n".join(f"% {note}" for note in _notes(comparison))
+    return f"\\begin{{tabular}}{{lrrrr}}\n\\toprule\n{head} \\\\\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n{notes}"
+
+
+def as_csv(comparison: Comparison) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    figures = (
+        "final_mean",
+        "final_std",
+        "best_mean",
+        "best_std",
+        "difference_mean",
+        "difference_low",
+        "difference_high",
+    )
+    writer.writerow(["configuration", "metric", "seeds", *figures, "runs"])
+    for line in comparison.lines:
+        difference = line.difference
+        paired = ["", "", ""] if difference is None else [difference.mean, difference.low, difference.high]
+        numbers = [line.final.mean, line.final.std, line.best.mean, line.best.std, *paired]
+        writer.writerow([line.label, line.metric, line.final.n, *numbers, " ".join(line.runs)])
+    return out.getvalue().rstrip("\n")
+
+
+def _escaped(text: str) -> str:
+    special = {character: f"\\{character}" for character in "&%$#_{}"} | {
+        "μ": "$\\mu$",
+        "α": "$\\alpha$",
+        "λ": "$\\lambda$",
+    }
+    return "".join(special.get(character, character) for character in text)
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    """The protocol every row shares, what rows differ in, and which runs stand behind each row."""
+    shared = comparison.protocol
+    keys = (
+        "data.name",
+        "data.limit",
+        "partition.name",
+        "partition.alpha",
+        "partition.clients",
+        "communication",
+        "rounds",
+    )
+    card = ", ".join(f"{key} {shared[key]}" for key in keys if shared.get(key) is not None)
+    prints = ", ".join(str(value)[:12] for value in shared.get("partition.fingerprints", []))
+    notes = [
+        f"Protocol: {card}; partition fingerprints {prints}.",
+        "Accuracy in per cent, mean ± sample deviation over seeds; final = last checkpoint; best = checkpoint with the"
+        " highest validation accuracy; * = the 95 % interval of the paired difference leaves out zero.",
+    ]
+    return [*notes, *(_source(line) for line in comparison.lines)]
+
+
+def _source(line: Line) -> str:
+    return f"{line.label}: {line.metric} of runs {', '.join(line.runs)}."

@@ -1,0 +1,58 @@
+"""From a configuration to everything a run needs: data, partition, method, models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from equipoise.config.schema import Config
+from equipoise.core.clock import Clock
+from equipoise.core.registry import ENGINES
+from equipoise.core.values import State
+from equipoise.data.splits import load_splits
+from equipoise.engine.engine import Engine, Site, clock_of, method_of
+from equipoise.evaluate.score import Scorer
+from equipoise.method.answers import Method
+from equipoise.models.build import build_model, state_of
+from equipoise.partition.divide import Partition, divide
+
+
+@dataclass(frozen=True)
+class Federation:
+    """A run before its first step. `start` is the model every client begins with."""
+
+    config: Config
+    clock: Clock
+    method: Method
+    partition: Partition
+    site: Site
+    scorer: Scorer
+    start: State
+
+    @property
+    def n_clients(self) -> int:
+        return len(self.site.indices)
+
+    @property
+    def carries(self) -> bool:
+        """Whether clients go on from their own model, because nothing is sent down to them."""
+        return self.config.is_one_shot or not self.method.sends_down
+
+
+def build(config: Config, data_path: Path | None = None) -> Federation:
+    splits = load_splits(config.data, config.seed, data_path)
+    n_classes = len(splits.classes)
+    partition = divide(splits.train.labels, n_classes, config.partition, config.seed)
+    method = method_of(config)
+    indices = [np.unique(np.concatenate(partition.indices))] if method.pools_data else partition.indices
+    site = Site(config, splits.train, indices, n_classes, splits.mean, splits.std)
+    model = build_model(config.model, site.shape, n_classes, config.seed)
+    scorer = Scorer(model, splits, config.evaluate.batch)
+    return Federation(config, clock_of(config), method, partition, site, scorer, state_of(model))
+
+
+def make_engine(site: Site) -> Engine:
+    engine: Engine = ENGINES.find(site.config.engine.name).make(site)
+    return engine

@@ -1,0 +1,49 @@
+"""A process that runs cells of a sweep, one after another, until its parent is gone."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+from equipoise.config.loader import Request
+from equipoise.config.schema import check
+from equipoise.core.errors import EquipoiseError
+from equipoise.engine.wire import join_parent, receive, send
+from equipoise.run.session import Membership, resume, start
+from equipoise.run.watch import Nobody
+from equipoise.store import read
+from equipoise.store.database import open_store
+
+
+def main() -> None:
+    parent = join_parent()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        while (order := receive(parent)) is not None:
+            send(parent, json.dumps(run_cell(json.loads(order))).encode())
+    except KeyboardInterrupt:
+        return
+
+
+def run_cell(order: dict[str, Any]) -> dict[str, Any]:
+    """Run or resume one cell; {state, run_id, error}."""
+    run_id = order["run_id"]
+    folder = Path(order["data_path"]) if order["data_path"] else None
+    try:
+        with open_store(order["store"]) as store:
+            if run_id is None:
+                member = Membership(order["sweep"], order["cell"])
+                run_id = start(store, Request(check(order["config"]), folder), Nobody(), member)
+            else:
+                resume(store, read.find_run(store, run_id), Nobody(), folder)
+        return {"state": "done", "run_id": run_id, "error": None}
+    except EquipoiseError as error:
+        return {"state": "failed", "run_id": run_id, "error": str(error)}
+    except Exception as error:
+        return {"state": "failed", "run_id": run_id, "error": f"{type(error).__name__}: {error}"}
+
+
+if __name__ == "__main__":
+    main()

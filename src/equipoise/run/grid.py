@@ -1,0 +1,105 @@
+"""A sweep as a list of cells: named rows × grid axes × seeds, each a checked configuration.
+
+preset: fedavg                    what every cell starts from
+base: {partition.alpha: 0.05}     overrides for all cells
+cells: {FedProx: {method: fedprox, method.mu: 0.1}}
+grid: {partition.alpha: [0.05, 0.5]}
+seeds: 3                          or a list
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from equipoise.config.loader import Flat, find_preset, flat, flat_overrides, layered, nested, read_yaml, source_flat
+from equipoise.config.loader import value_of as parsed
+from equipoise.config.schema import Config, check
+from equipoise.core.errors import ConfigError, Problem
+from equipoise.core.registry import suggestion
+
+KEYS = ("preset", "seeds", "base", "cells", "grid")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a sweep. Cells with the same label differ in their seed only."""
+
+    label: str
+    config: Config
+
+
+@dataclass(frozen=True)
+class Grid:
+    name: str
+    cells: Sequence[Cell]
+    data_path: Path | None
+
+
+def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = None) -> Grid:
+    """A sweep file, or any preset; `key=a,b` on the command adds an axis."""
+    path = find_preset(source)
+    raw = read_yaml(path)
+    is_sweep = any(key in raw for key in KEYS[1:])
+    plan: dict[str, Any] = raw if is_sweep else {"preset": source}
+    unknown = [Problem(key, f"unknown key in a sweep{suggestion(key, list(KEYS))}") for key in plan.keys() - set(KEYS)]
+    if unknown:
+        raise ConfigError(sorted(unknown), where=str(path))
+    fixed, axes = _axes(overrides, plan.get("grid") or {})
+    data_path = fixed.pop("data.path", None)
+    base = layered(source_flat(str(plan.get("preset", "fedavg"))), flat(plan.get("base") or {}))
+    rows = {str(label): flat(row or {}) for label, row in (plan.get("cells") or {"": {}}).items()}
+    cells = _cells(layered(base, fixed), rows, axes, _seeds(seeds or plan.get("seeds", 3)))
+    return Grid(source, cells, Path(data_path) if data_path else None)
+
+
+def _cells(base: Flat, rows: Mapping[str, Flat], axes: Mapping[str, list[Any]], seeds: list[int]) -> list[Cell]:
+    cells, problems = [], []
+    for (label, row), values in product(rows.items(), product(*axes.values())):
+        point = dict(zip(axes, values, strict=True))
+        name = " ".join(filter(None, [label, *(f"{key}={value}" for key, value in point.items())]))
+        named = {"name": _slug(label)} if label else {}
+        layer = {**layered(layered(base, row), point), **named}
+        for seed in seeds:
+            try:
+                cells.append(Cell(name or str(base.get("name", "run")), check(nested({**layer, "seed": seed}))))
+            except ConfigError as error:
+                problems += [Problem(f"{name}: {problem.path}", problem.message) for problem in error.problems]
+    if problems:
+        raise ConfigError(list(dict.fromkeys(problems)))
+    return cells
+
+
+def _slug(label: str) -> str:
+    """A label as the name of a run: "one-shot FedAvg" → "one-shot-fedavg"."""
+    return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.") or "cell"
+
+
+def _axes(overrides: Sequence[str], grid: Mapping[str, Any]) -> tuple[Flat, dict[str, list[Any]]]:
+    """(fixed overrides, axes): `key=a,b` is an axis, `key=a` is fixed and takes the key out of the file's grid."""
+    fixed_texts, axes = [], {key: list(values) for key, values in flat(grid).items()}
+    for text in overrides:
+        key, _, value = text.partition("=")
+        if "," in value and not value.startswith(("[", "{")):
+            (canonical,) = flat_overrides([f"{key}=0"])
+            axes[canonical] = [parsed(part) for part in value.split(",")]
+        else:
+            fixed_texts.append(text)
+    fixed = flat_overrides(fixed_texts)
+    return fixed, {key: values for key, values in axes.items() if key not in fixed}
+
+
+def _seeds(given: Any) -> list[int]:
+    value = parsed(given) if isinstance(given, str) and "," not in given else given
+    seeds = value.split(",") if isinstance(value, str) else value
+    try:
+        listed = list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
+    except (TypeError, ValueError):
+        listed = []
+    if not listed:
+        raise ConfigError([Problem("seeds", f"expected a count such as 3 or a list such as 0,1,7, got {given!r}")])
+    return listed

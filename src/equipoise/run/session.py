@@ -1,0 +1,160 @@
+"""A run from its first line in the store to its last: start, resume, stop, fail.
+
+Each step is committed as a whole: state first as content-addressed files, then numbers, events and the manifest of
+those files in one transaction. A run killed at any instant goes on from its last whole step, to the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from equipoise import __version__
+from equipoise.config.loader import Request
+from equipoise.config.schema import check
+from equipoise.core.errors import ConfigError, EngineError, EquipoiseError, StoreError
+from equipoise.core.values import Event, Indices
+from equipoise.partition.divide import events as partition_events
+from equipoise.run.build import Federation, build, make_engine
+from equipoise.run.checkpoint import pack, unpack
+from equipoise.run.loop import Snapshot, federate, first_snapshot
+from equipoise.run.watch import Watch
+from equipoise.store import blobs, read, write
+from equipoise.store.database import Store
+from equipoise.store.records import Client, NewRun, Partition, Run, new_run_id
+
+COLLECT_EVERY = 25
+"""Steps between two collections of files that no checkpoint refers to any more."""
+
+
+@dataclass(frozen=True)
+class Membership:
+    """The sweep a run belongs to, and the label of its cell there."""
+
+    sweep: str | None = None
+    cell: str | None = None
+
+
+ALONE = Membership()
+
+
+def start(store: Store, request: Request, watch: Watch, member: Membership = ALONE) -> str:
+    """Run a configuration from the beginning; the new run's id."""
+    federation = build(request.config, request.data_path)
+    run_id = new_run_id(request.config.name)
+    with write.hold(store, run_id):
+        _announce(store, run_id, request, federation, member)
+        _carry_on(store, run_id, federation, first_snapshot(federation), 0, watch)
+    return run_id
+
+
+def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) -> None:
+    """Go on with a run that was stopped, killed or failed, from its newest whole checkpoint."""
+    if run.status == "done":
+        raise ConfigError(f"run '{run.run_id}' is done: there is nothing left to resume", fix="start a new run")
+    if run.version != __version__:
+        what = f"run '{run.run_id}' was started by version {run.version}; this is {__version__}"
+        raise ConfigError(f"{what}, whose numbers may differ", fix="install that version, or start a new run")
+    known = run.environment.get("data_path")
+    folder = data_path or (Path(known) if known else None)
+    with write.hold(store, run.run_id):
+        federation = build(check(run.config), folder)
+        if run.partition is not None and federation.partition.fingerprint != run.partition:
+            what = f"the data is not what run '{run.run_id}' began with: its partition was {run.partition[:12]}"
+            found = federation.partition.fingerprint[:12]
+            raise ConfigError(f"{what}, here it is {found}", fix="point data.path at the same files")
+        write.restart(store, run.run_id, {**run.environment, "data_path": str(folder) if folder else None})
+        snapshot, first = _newest(store, run.run_id, federation, watch)
+        _carry_on(store, run.run_id, federation, snapshot, first, watch)
+
+
+def _announce(store: Store, run_id: str, request: Request, federation: Federation, member: Membership) -> None:
+    config, partition = request.config, federation.partition
+    run = NewRun(
+        run_id=run_id,
+        name=config.name,
+        method=config.method.name,
+        seed=config.seed,
+        config=config.model_dump(),
+        config_hash=config.fingerprint(),
+        headline=federation.method.headline,
+        version=__version__,
+        sweep=member.sweep,
+        cell=member.cell,
+        environment={"data_path": str(request.data_path.resolve()) if request.data_path else None},
+    )
+    write.create_run(store, run)
+    write.add_partition(
+        store,
+        run_id,
+        Partition(
+            fingerprint=partition.fingerprint,
+            name=partition.name,
+            options=config.partition.model_dump(),
+            skew=partition.skew,
+            counts=partition.counts.tolist(),
+            overlaps=partition.overlaps,
+            owners=blobs.put(store, _index_map(partition.indices)),
+        ),
+    )
+    labels = federation.site.train.labels
+    n_classes = federation.site.n_classes
+    counted = [np.bincount(labels[index], minlength=n_classes).tolist() for index in federation.site.indices]
+    write.add_clients(store, run_id, [Client(k, sum(counts), counts) for k, counts in enumerate(counted)])
+    write.add_events(store, run_id, [Event("started", f"version {__version__}"), *partition_events(partition)])
+
+
+def _index_map(indices: Sequence[Indices]) -> bytes:
+    """The partition itself: one row of numbers per client, as JSON bytes."""
+    return ("[" + ",\n".join(str(index.tolist()) for index in indices) + "]").encode()
+
+
+def _newest(store: Store, run_id: str, federation: Federation, watch: Watch) -> tuple[Snapshot, int]:
+    """The newest checkpoint that is whole; a damaged one is named, forgotten, and the one before it is taken."""
+    for checkpoint in read.checkpoints(store, run_id):
+        try:
+            files = {name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()}
+            snapshot = unpack(files)
+        except (StoreError, EngineError) as error:
+            text = f"checkpoint {checkpoint.step} cannot be used, going back to the one before it: {error.what}"
+            write.rewind(store, run_id, checkpoint.step - 1)
+            write.add_events(store, run_id, [Event("checkpoint-damaged", text, detail={"step": checkpoint.step})])
+            continue
+        write.rewind(store, run_id, checkpoint.step)
+        return snapshot, checkpoint.step + 1
+    write.rewind(store, run_id, -1)
+    return first_snapshot(federation), 0
+
+
+def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snapshot, first: int, watch: Watch) -> None:
+    """Take the remaining steps, committing each; whatever way this ends, the store says how."""
+    engine = None
+    try:
+        watch.begin(run_id, federation, first)
+        for recorded in read.events(store, run_id):
+            if recorded.event.kind in {"checkpoint-damaged", "partition-overlap"}:
+                watch.note(f"! {recorded.event.message}")
+        engine = make_engine(federation.site)
+        for record in federate(federation, engine, snapshot, first, watch.tick):
+            manifest = {name: blobs.put(store, data) for name, data in pack(record.snapshot).items()}
+            write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
+            write.prune(store, run_id)
+            watch.checkpoint(record)
+            if (record.step + 1) % COLLECT_EVERY == 0:
+                blobs.gc(store, read.referenced(store))
+        write.finish(store, run_id, "done")
+    except KeyboardInterrupt:
+        write.finish(store, run_id, "stopped", "stopped by the user")
+        raise
+    except BaseException as error:
+        with suppress(StoreError):  # the first error is the one to report
+            write.finish(store, run_id, "failed", str(error) if isinstance(error, EquipoiseError) else repr(error))
+        raise
+    finally:
+        if engine is not None:
+            engine.close()
+        watch.end()

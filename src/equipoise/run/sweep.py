@@ -1,0 +1,104 @@
+"""Many runs: a grid × seeds over worker processes. Finished cells are not run again, stopped ones go on.
+
+A cell is known by the hash of its configuration and the version that ran it, so a sweep may be stopped, killed,
+extended and started again; nothing is trained twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from equipoise import __version__
+from equipoise.engine.wire import Child, receive, send
+from equipoise.run.grid import Cell, Grid
+from equipoise.store import read
+from equipoise.store.database import Store
+
+State = Literal["waiting", "running", "done", "failed"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell and where it stands."""
+
+    cell: Cell
+    state: State = "waiting"
+    run_id: str | None = None
+    error: str | None = None
+    is_reused: bool = False
+
+
+Follow = Callable[[Sequence[Place]], None]
+
+
+def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) -> list[Place]:
+    """Every cell's place when all is done; `follow` is called whenever something may have changed."""
+    places = [_known(store, cell) for cell in grid.cells]
+    waiting = deque(i for i, place in enumerate(places) if place.state == "waiting")
+    idle: list[Child] = []
+    busy: dict[int, tuple[Child, int]] = {}
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < jobs:
+                i = waiting.popleft()
+                child = idle.pop() if idle else Child("equipoise.run.cell")
+                send(child.socket, _order(location, grid, places[i]))
+                places[i] = replace(places[i], state="running")
+                busy[child.socket.fileno()] = (child, i)
+            follow(places)
+            for number in _ready(busy):
+                child, i = busy.pop(number)
+                answer = receive(child.socket)
+                if answer is None:
+                    child.kill()
+                    code = child.process.returncode
+                    places[i] = replace(places[i], state="failed", error=f"its process died (exit code {code})")
+                else:
+                    idle.append(child)
+                    places[i] = replace(places[i], **json.loads(answer))
+    finally:
+        for child, _ in busy.values():
+            child.process.terminate()
+        for child in [*idle, *(child for child, _ in busy.values())]:
+            child.close()
+    follow(places)
+    return places
+
+
+def _known(store: Store, cell: Cell) -> Place:
+    """Where a cell stands before the sweep: done already, begun by an earlier sweep, or not begun."""
+    found = read.runs(store, config_hash=cell.config.fingerprint())
+    runs = [run for run in found if run.version == __version__ and run.status != "running"]
+    for run in runs:
+        if run.status == "done":
+            return Place(cell, "done", run.run_id, is_reused=True)
+    return Place(cell, run_id=runs[0].run_id if runs else None)
+
+
+def _order(location: str, grid: Grid, place: Place) -> bytes:
+    order: dict[str, Any] = {
+        "store": location,
+        "config": place.cell.config.model_dump(),
+        "run_id": place.run_id,
+        "sweep": grid.name,
+        "cell": place.cell.label,
+        "data_path": str(grid.data_path) if grid.data_path else None,
+    }
+    return json.dumps(order).encode()
+
+
+def _ready(busy: dict[int, tuple[Child, int]]) -> list[int]:
+    with selectors.DefaultSelector() as selector:
+        for number in busy:
+            selector.register(number, selectors.EVENT_READ)
+        return [key.fd for key, _ in selector.select(timeout=1.0)]
+
+
+def default_jobs() -> int:
+    return max(1, len(os.sched_getaffinity(0)))

@@ -1,0 +1,40 @@
+"""Somebody who follows a run while it goes on: a progress bar, a log, or nobody."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from equipoise.engine.engine import Result
+from equipoise.run.build import Federation
+from equipoise.run.loop import Record
+
+
+class Watch(Protocol):
+    def begin(self, run_id: str, federation: Federation, first: int) -> None: ...
+
+    def tick(self, step: int, done: int, total: int, result: Result) -> None: ...
+
+    def checkpoint(self, record: Record) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Nobody:
+    """For runs that nobody follows."""
+
+    def begin(self, run_id: str, federation: Federation, first: int) -> None:
+        pass
+
+    def tick(self, step: int, done: int, total: int, result: Result) -> None:
+        pass
+
+    def checkpoint(self, record: Record) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
+
+    def end(self) -> None:
+        pass

@@ -1,0 +1,27 @@
+"""What a merge is: the server's state and the updates in, the server's next state out.
+
+Merge: (ServerState, updates) → ServerState
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from equipoise.core.values import ClientUpdate, State
+
+
+@dataclass(frozen=True)
+class ServerState:
+    """The model that goes down, and the buffers of a server optimiser."""
+
+    model: State
+    memory: State = field(default_factory=dict)
+
+
+Merge = Callable[[ServerState, Sequence[ClientUpdate]], ServerState]
+
+
+def keep(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
+    """No merge: the server's state stays as it is."""
+    return state

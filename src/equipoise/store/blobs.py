@@ -1,0 +1,125 @@
+"""Bytes kept beside the database under the hash of their content.
+
+    blobs/ab/abcdef….safetensors     digest = sha256(content), in hexadecimal
+
+A file is whole or absent: it is written under another name, forced to disk and renamed. What is read is hashed again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core.errors import StoreError
+from equipoise.store.errors import from_disk
+from equipoise.store.locks import locked
+from equipoise.store.transact import Store
+
+PART = ".part-"
+HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a collection removed: how many files, how many bytes."""
+
+    files: int
+    size: int
+
+
+def put(store: Store, data: bytes) -> str:
+    """Keep the bytes; their digest. Bytes that are there already are compared, so a damaged file is replaced."""
+    digest = hashlib.sha256(data).hexdigest()
+    path = blob_path(store, digest)
+    try:
+        with locked(store.blobs / "gc.lock", fcntl.LOCK_SH):
+            if _holds(path, data):
+                os.utime(path)  # young again: a collection under way elsewhere leaves it alone
+            else:
+                _write(path, data)
+    except OSError as error:
+        raise from_disk(error, str(path)) from error
+    return digest
+
+
+def get(store: Store, digest: str) -> bytes:
+    """The bytes of that digest; a missing or changed file is an error that names it."""
+    path = blob_path(store, digest)
+    fix = "`equipoise resume` goes back to the newest checkpoint that is whole"
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise StoreError(f"blob {digest} is missing", where=str(path), fix=fix) from error
+    except OSError as error:
+        raise from_disk(error, str(path)) from error
+    found = hashlib.sha256(data).hexdigest()
+    if found != digest:
+        what = f"blob {digest} is damaged: its {len(data)} bytes have the digest {found}"
+        raise StoreError(what, where=str(path), fix=fix)
+    return data
+
+
+def gc(store: Store, keep: Collection[str], *, older_than: float = HOUR) -> Swept:
+    """Remove blobs that nothing refers to and what killed writers left; `keep` comes from `read.referenced`.
+
+    Files younger than `older_than` seconds stay: a live run puts its blobs first and refers to them afterwards.
+    """
+    limit = time.time() - older_than
+    removed = []
+    try:
+        with locked(store.blobs / "gc.lock"):
+            for path in sorted(store.blobs.glob("[0-9a-f][0-9a-f]/*")):
+                about = path.stat()
+                if path.stem not in keep and about.st_mtime <= limit:
+                    path.unlink()
+                    removed.append(about.st_size)
+    except OSError as error:
+        raise from_disk(error, str(store.blobs)) from error
+    return Swept(len(removed), sum(removed))
+
+
+def blob_path(store: Store, digest: str) -> Path:
+    if not re.fullmatch(r"[0-9a-f]{64}", digest):
+        raise StoreError(f"'{digest}' is not the digest of a blob", where=str(store.blobs))
+    return store.blobs / digest[:2] / f"{digest}.safetensors"
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.stat().st_size == len(data) and path.read_bytes() == data
+    except FileNotFoundError:
+        return False
+
+
+def _write(path: Path, data: bytes) -> None:
+    if not path.parent.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sync_folder(path.parent.parent)
+    part = path.with_name(f"{PART}{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        with part.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):  # the first error is the one to report; gc removes what stays
+            part.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,83 @@
+"""Open a store: an SQLite file by its path, or a PostgreSQL database by its URL."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from equipoise.store.engines import postgres_engines, sqlite_engines
+from equipoise.store.errors import WrongStore, from_disk
+from equipoise.store.locks import locked
+from equipoise.store.migrations import is_current, migrate
+from equipoise.store.transact import Store
+
+POSTGRES = {"postgresql", "postgres", "postgresql+psycopg"}
+
+
+def default_location() -> str:
+    """EQUIPOISE_STORE, or runs/equipoise.db in the current folder."""
+    return os.environ.get("EQUIPOISE_STORE") or str(Path("runs") / "equipoise.db")
+
+
+def open_store(location: str | Path | None = None, *, patience: float = 30.0) -> Store:
+    """The store at a path or URL, made if it is not there and brought up to date if an older version wrote it.
+
+    `patience`: how many seconds to wait for another process's write before giving up with an error.
+    """
+    place = str(location if location is not None else default_location())
+    store = _postgres(place, patience) if "://" in place else _sqlite(Path(place), patience)
+    try:
+        _bring_up_to_date(store)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _sqlite(path: Path, patience: float) -> Store:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise from_disk(error, str(path)) from error
+    writer, reader = sqlite_engines(path, patience)
+    return Store(str(path), writer, reader, path.absolute().parent / "blobs")
+
+
+def _postgres(place: str, patience: float) -> Store:
+    fix = "give a path, or a URL such as postgresql://user@host/database"
+    try:
+        url = make_url(place)
+    except (ArgumentError, ValueError) as error:
+        raise WrongStore(f"the store's URL cannot be read: {error}", fix=fix) from error
+    where = url.render_as_string(hide_password=True)
+    if url.drivername not in POSTGRES:
+        raise WrongStore(f"a store cannot be kept in '{url.drivername}'", where=where, fix=fix)
+    writer, reader = postgres_engines(url, patience)
+    folder = Path(os.environ.get("EQUIPOISE_BLOBS") or Path("runs") / "blobs").absolute()
+    return Store(where, writer, reader, folder)
+
+
+def _bring_up_to_date(store: Store) -> None:
+    """Read first: a store that is current is never written to by opening it."""
+    if store.writer.dialect.name != "sqlite":
+        if not is_current(store):
+            migrate(store)
+    elif _is_empty(Path(store.location)) or not is_current(store):
+        # the first process turns the log on, which SQLite does not allow while others look
+        with locked(store.blobs / "migrate.lock"):
+            migrate(store)
+
+
+def _is_empty(path: Path) -> bool:
+    try:
+        return path.stat().st_size == 0
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        raise from_disk(error, str(path)) from error
+
+
+__all__ = ["Store", "default_location", "open_store"]

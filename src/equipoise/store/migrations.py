@@ -1,0 +1,98 @@
+"""What has been done to a database, by name: each migration is one transaction, recorded with its effect.
+
+The statements are written out, not derived from `tables.py`: what a migration did to old stores must never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection, inspect, select
+
+from equipoise.store.errors import WrongStore
+from equipoise.store.records import now
+from equipoise.store.tables import migrations
+from equipoise.store.transact import Store, reading, writing
+
+FIRST = """
+CREATE TABLE migrations (name TEXT PRIMARY KEY, applied TEXT NOT NULL);
+
+CREATE TABLE partitions (
+  fingerprint TEXT PRIMARY KEY, name TEXT NOT NULL, options TEXT NOT NULL, skew TEXT NOT NULL,
+  counts TEXT NOT NULL, "overlaps" BOOLEAN NOT NULL, owners TEXT NOT NULL);
+
+CREATE TABLE runs (
+  run_id TEXT PRIMARY KEY, name TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('running', 'done', 'failed', 'stopped')),
+  method TEXT NOT NULL, seed BIGINT NOT NULL, config TEXT NOT NULL, config_hash TEXT NOT NULL,
+  headline TEXT NOT NULL, version TEXT NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, finished TEXT,
+  error TEXT, sweep TEXT, cell TEXT, partition_fingerprint TEXT REFERENCES partitions, environment TEXT NOT NULL);
+CREATE INDEX runs_by_time ON runs (created);
+CREATE INDEX runs_by_config ON runs (config_hash);
+CREATE INDEX runs_by_sweep ON runs (sweep);
+
+CREATE TABLE metrics (
+  run_id TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
+  step BIGINT NOT NULL, round BIGINT, client BIGINT CHECK (client >= 0), name TEXT NOT NULL, value DOUBLE PRECISION);
+CREATE UNIQUE INDEX metrics_by_name ON metrics (run_id, name, step, COALESCE(client, -1));
+
+CREATE TABLE clients (
+  run_id TEXT NOT NULL REFERENCES runs ON DELETE CASCADE, client BIGINT NOT NULL,
+  samples BIGINT NOT NULL, labels TEXT NOT NULL, PRIMARY KEY (run_id, client));
+
+CREATE TABLE events (
+  id {identity} PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs ON DELETE CASCADE, time TEXT NOT NULL,
+  kind TEXT NOT NULL, step BIGINT, client BIGINT, message TEXT NOT NULL, detail TEXT NOT NULL);
+CREATE INDEX events_by_run ON events (run_id, id);
+
+CREATE TABLE findings (
+  run_id TEXT NOT NULL REFERENCES runs ON DELETE CASCADE, code TEXT NOT NULL,
+  severity TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run_id, code));
+
+CREATE TABLE checkpoints (
+  run_id TEXT NOT NULL REFERENCES runs ON DELETE CASCADE, step BIGINT NOT NULL,
+  manifest TEXT NOT NULL, time TEXT NOT NULL, PRIMARY KEY (run_id, step))
+"""
+IDENTITY = {"sqlite": "INTEGER", "postgresql": "BIGINT GENERATED ALWAYS AS IDENTITY"}
+ADVISORY_KEY = int.from_bytes(b"equipois", "big", signed=True)
+
+
+def first_tables(connection: Connection) -> None:
+    """runs, metrics, clients, partitions, events, findings, checkpoints."""
+    for statement in FIRST.format(identity=IDENTITY[connection.dialect.name]).split(";"):
+        connection.exec_driver_sql(statement)
+
+
+MIGRATIONS: dict[str, Callable[[Connection], None]] = {"0001-first-tables": first_tables}
+
+
+def is_current(store: Store) -> bool:
+    with reading(store) as connection:
+        return not missing(connection, store)
+
+
+def migrate(store: Store) -> None:
+    """Apply what is missing; safe when several processes open the store for the first time at once."""
+    for name, apply in MIGRATIONS.items():
+        with writing(store) as connection:
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})")
+            if name in missing(connection, store):
+                apply(connection)
+                connection.execute(migrations.insert().values(name=name, applied=now()))
+
+
+def missing(connection: Connection, store: Store) -> list[str]:
+    """The migrations this database has not seen; a database of a newer version, or not of ours, is refused."""
+    tables = inspect(connection).get_table_names()
+    if migrations.name not in tables:
+        if tables:
+            what = f"the database holds tables that are not ours: {', '.join(sorted(tables)[:5])}"
+            raise WrongStore(what, where=store.location, fix="give a store of its own: a new file, database or schema")
+        return list(MIGRATIONS)
+    applied = set(connection.scalars(select(migrations.c.name)))
+    newer = sorted(applied - set(MIGRATIONS))
+    if newer:
+        what = f"the store was written by a newer version of Equipoise (it has {', '.join(newer)})"
+        raise WrongStore(what, where=store.location, fix="pip install --upgrade equipoise, or use another store")
+    return [name for name in MIGRATIONS if name not in applied]

@@ -1,0 +1,133 @@
+"""Read what was written down; no function here waits for a writer or changes anything."""
+
+from __future__ import annotations
+
+import socket
+from difflib import get_close_matches
+from typing import Any
+
+from sqlalchemy import RowMapping, select
+
+from equipoise.core.errors import NoSuchRun, StoreError
+from equipoise.core.values import Event
+from equipoise.store import tables
+from equipoise.store.locks import is_alive
+from equipoise.store.metrics import final_metrics, metrics, rows
+from equipoise.store.records import Checkpoint, Client, Partition, Recorded, Run, Status
+from equipoise.store.transact import Store, reading
+
+LATEST = "latest"
+SHOWN = 8
+
+
+def runs(
+    store: Store,
+    *,
+    name: str | None = None,
+    status: Status | None = None,
+    sweep: str | None = None,
+    config_hash: str | None = None,
+) -> list[Run]:
+    """The runs that fit, newest first."""
+    table = tables.runs
+    query = select(table).order_by(table.c.created.desc(), table.c.run_id)
+    for column, wanted in ((table.c.name, name), (table.c.sweep, sweep), (table.c.config_hash, config_hash)):
+        query = query if wanted is None else query.where(column == wanted)
+    with reading(store) as connection:
+        found = connection.execute(query).mappings().all()
+    # `killed` is not in the table, so the status is compared after it has been worked out
+    everything = [_run(store, row) for row in found]
+    return [run for run in everything if status is None or run.status == status]
+
+
+def find_run(store: Store, query: str) -> Run:
+    """The run of that id, the only one whose id begins like that, or the `latest`."""
+    table = tables.runs
+    with reading(store) as connection:
+        known = connection.scalars(select(table.c.run_id).order_by(table.c.created.desc(), table.c.run_id)).all()
+        run_id = _resolve(store, query, list(known))
+        row = connection.execute(select(table).where(table.c.run_id == run_id)).mappings().one()
+    return _run(store, row)
+
+
+def _resolve(store: Store, query: str, known: list[str]) -> str:
+    if query == LATEST and known:
+        return known[0]
+    candidates = [query] if query in known else [run_id for run_id in known if query and run_id.startswith(query)]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        what = f"'{query}' could be any of {len(candidates)} runs: {_listed(candidates)}"
+        raise NoSuchRun(what, where=store.location, fix="give more of the id")
+    near = get_close_matches(query, known, n=3, cutoff=0.4)
+    fix = f"did you mean {_listed(near)}?" if near else "`equipoise ls` lists the runs"
+    raise NoSuchRun(f"there is no run '{query}' among {len(known)}", where=store.location, fix=fix)
+
+
+def _listed(run_ids: list[str]) -> str:
+    more = f" and {len(run_ids) - SHOWN} more" if len(run_ids) > SHOWN else ""
+    return ", ".join(run_ids[:SHOWN]) + more
+
+
+def _run(store: Store, row: RowMapping) -> Run:
+    values: dict[str, Any] = dict(row)
+    partition = values.pop("partition_fingerprint")
+    if values["status"] == "running" and values["environment"]["host"] == socket.gethostname():
+        values["status"] = "running" if is_alive(store, values["run_id"]) else "killed"
+    return Run(**values, partition=partition)
+
+
+def checkpoints(store: Store, run_id: str) -> list[Checkpoint]:
+    """The steps one can go on from, newest first."""
+    table = tables.checkpoints.c
+    query = select(table.step, table.manifest, table.time).where(table.run_id == run_id).order_by(table.step.desc())
+    with reading(store) as connection:
+        return [Checkpoint(*row) for row in connection.execute(query)]
+
+
+def events(store: Store, run_id: str) -> list[Recorded]:
+    """What happened, in the order in which it was written down."""
+    table = tables.events.c
+    columns = (table.time, table.kind, table.message, table.step, table.client, table.detail)
+    query = select(*columns).where(table.run_id == run_id).order_by(table.id)
+    with reading(store) as connection:
+        return [Recorded(time, Event(*about)) for time, *about in connection.execute(query)]
+
+
+def clients(store: Store, run_id: str) -> list[Client]:
+    table = tables.clients.c
+    query = select(table.client, table.samples, table.labels).where(table.run_id == run_id).order_by(table.client)
+    with reading(store) as connection:
+        return [Client(*row) for row in connection.execute(query)]
+
+
+def partition(store: Store, fingerprint: str) -> Partition:
+    table = tables.partitions
+    with reading(store) as connection:
+        row = connection.execute(select(table).where(table.c.fingerprint == fingerprint)).mappings().one_or_none()
+    if row is None:
+        fix = "`equipoise show RUN` gives the fingerprint of a run"
+        raise StoreError(f"there is no partition '{fingerprint}'", where=store.location, fix=fix)
+    return Partition(**dict(row))
+
+
+def referenced(store: Store) -> set[str]:
+    """The digests of all blobs that a checkpoint or a partition refers to: what `blobs.gc` keeps."""
+    with reading(store) as connection:
+        manifests = connection.scalars(select(tables.checkpoints.c.manifest)).all()
+        owners = connection.scalars(select(tables.partitions.c.owners)).all()
+    return {digest for manifest in manifests for digest in manifest.values()} | set(owners)
+
+
+__all__ = [
+    "checkpoints",
+    "clients",
+    "events",
+    "final_metrics",
+    "find_run",
+    "metrics",
+    "partition",
+    "referenced",
+    "rows",
+    "runs",
+]

@@ -1,0 +1,151 @@
+"""The tables as queries see them; `migrations.py` makes them, with their keys and indexes.
+
+runs ─┬─ metrics      one number of one step: of a client, or of the server (client is null)
+      ├─ clients      who took part, with how many samples of which label
+      ├─ events       what happened beside the numbers
+      ├─ findings     what a diagnosis said
+      └─ checkpoints  which blobs hold the state after a step
+partitions            who owns what, shared by all runs with the same fingerprint
+migrations            what has been done to this database
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import BigInteger, Boolean, Column, Dialect, Double, MetaData, Table, Text
+from sqlalchemy.types import TypeDecorator
+
+
+def plain(value: Any) -> Any:
+    """Numpy's numbers and arrays, and paths, as JSON has them; anything else is a mistake of ours."""
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{value!r} cannot be kept as JSON")
+
+
+class Json(TypeDecorator[Any]):
+    """JSON as ASCII text, which both databases keep character by character."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        return json.dumps(value, default=plain)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        return json.loads(value)
+
+
+class Number(TypeDecorator[float]):
+    """A double whose NaN is kept as NULL, because SQLite has no NaN; infinities are kept as they are."""
+
+    impl = Double
+    cache_ok = True
+
+    def process_bind_param(self, value: float | None, dialect: Dialect) -> float | None:
+        assert value is not None
+        return None if math.isnan(value) else float(value)
+
+    def process_result_value(self, value: float | None, dialect: Dialect) -> float:
+        return math.nan if value is None else value
+
+
+metadata = MetaData()
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("name", Text),
+    Column("status", Text),
+    Column("method", Text),
+    Column("seed", BigInteger),
+    Column("config", Json),
+    Column("config_hash", Text),
+    Column("headline", Text),
+    Column("version", Text),
+    Column("created", Text),
+    Column("updated", Text),
+    Column("finished", Text),
+    Column("error", Text),
+    Column("sweep", Text),
+    Column("cell", Text),
+    Column("partition_fingerprint", Text),
+    Column("environment", Json),
+)
+
+metrics = Table(
+    "metrics",
+    metadata,
+    Column("run_id", Text),
+    Column("step", BigInteger),
+    Column("round", BigInteger),
+    Column("client", BigInteger),
+    Column("name", Text),
+    Column("value", Number),
+)
+
+clients = Table(
+    "clients",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("client", BigInteger, primary_key=True),
+    Column("samples", BigInteger),
+    Column("labels", Json),
+)
+
+partitions = Table(
+    "partitions",
+    metadata,
+    Column("fingerprint", Text, primary_key=True),
+    Column("name", Text),
+    Column("options", Json),
+    Column("skew", Json),
+    Column("counts", Json),
+    Column("overlaps", Boolean),
+    Column("owners", Text),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("run_id", Text),
+    Column("time", Text),
+    Column("kind", Text),
+    Column("step", BigInteger),
+    Column("client", BigInteger),
+    Column("message", Text),
+    Column("detail", Json),
+)
+
+findings = Table(
+    "findings",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("code", Text, primary_key=True),
+    Column("severity", Text),
+    Column("body", Json),
+)
+
+checkpoints = Table(
+    "checkpoints",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("step", BigInteger, primary_key=True),
+    Column("manifest", Json),
+    Column("time", Text),
+)
+
+migrations = Table(
+    "migrations",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("applied", Text),
+)

@@ -1,0 +1,162 @@
+"""Write down a run. Each function is one transaction.
+
+    hold → create_run → add_partition, add_clients → (blobs.put … → commit_step → prune) per step → finish
+
+`commit_step` writes a step's numbers, events and checkpoint together, so a run killed at any instant has whole steps
+only, and the newest checkpoint is where it goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from equipoise.core.errors import NoSuchRun, StoreError
+from equipoise.core.values import Event, Row
+from equipoise.store import tables
+from equipoise.store.locks import hold, is_alive
+from equipoise.store.records import Client, Ending, NewRun, Partition, new_run_id, now
+from equipoise.store.transact import Store, writing
+
+
+def create_run(store: Store, run: NewRun) -> None:
+    time = now()
+    row = {**asdict(run), "environment": _where_we_are(run.environment)}
+    with writing(store) as connection:
+        connection.execute(tables.runs.insert().values(**row, status="running", created=time, updated=time))
+
+
+def restart(store: Store, run_id: str, environment: Mapping[str, Any]) -> None:
+    """The run is running again, here: what `resume` says before it goes on."""
+    changes = {"status": "running", "finished": None, "error": None, "environment": _where_we_are(environment)}
+    with writing(store) as connection:
+        _change(connection, store, run_id, **changes)
+
+
+def commit_step(
+    store: Store, run_id: str, step: int, rows: Iterable[Row], events: Iterable[Event], manifest: Mapping[str, str]
+) -> None:
+    """All of one step, or nothing: its numbers, its events, and its checkpoint ({name: blob digest})."""
+    numbers = [_number(run_id, step, row) for row in rows]
+    happened = [_event(run_id, event, step) for event in events]
+    with writing(store) as connection:
+        _change(connection, store, run_id)
+        _follows(connection, store, run_id, step)
+        _insert(connection, tables.metrics, numbers)
+        _insert(connection, tables.events, happened)
+        checkpoint = {"run_id": run_id, "step": step, "manifest": dict(manifest), "time": now()}
+        _insert(connection, tables.checkpoints, [checkpoint])
+
+
+def add_events(store: Store, run_id: str, events: Iterable[Event]) -> None:
+    with writing(store) as connection:
+        _change(connection, store, run_id)
+        _insert(connection, tables.events, [_event(run_id, event, event.step) for event in events])
+
+
+def finish(store: Store, run_id: str, status: Ending, error: str | None = None) -> None:
+    with writing(store) as connection:
+        _change(connection, store, run_id, status=status, finished=now(), error=None if error is None else _text(error))
+
+
+def rewind(store: Store, run_id: str, step: int) -> None:
+    """Forget all that came after `step` (-1: everything): numbers, checkpoints, events of later steps, findings.
+
+    Events without a step stay: that the run was stopped or rewound is part of what happened.
+    """
+    with writing(store) as connection:
+        _change(connection, store, run_id)
+        for table in (tables.metrics, tables.checkpoints, tables.events):
+            connection.execute(delete(table).where(table.c.run_id == run_id, table.c.step > step))
+        connection.execute(delete(tables.findings).where(tables.findings.c.run_id == run_id))
+
+
+def prune(store: Store, run_id: str, keep: int = 2) -> None:
+    """Drop all but the newest `keep` checkpoints; `blobs.gc` removes the files nobody refers to any more."""
+    assert keep > 0, "the newest checkpoint is where a killed run goes on"
+    rows = tables.checkpoints.c
+    with writing(store) as connection:
+        _change(connection, store, run_id)
+        steps = connection.scalars(select(rows.step).where(rows.run_id == run_id).order_by(rows.step.desc())).all()
+        connection.execute(delete(tables.checkpoints).where(rows.run_id == run_id, rows.step.in_(steps[keep:])))
+
+
+def add_partition(store: Store, run_id: str, partition: Partition) -> None:
+    """Record who owns what, once per fingerprint, and that this run uses it."""
+    with writing(store) as connection:
+        insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+        connection.execute(insert(tables.partitions).values(**asdict(partition)).on_conflict_do_nothing())
+        _change(connection, store, run_id, partition_fingerprint=partition.fingerprint)
+
+
+def add_clients(store: Store, run_id: str, clients: Iterable[Client]) -> None:
+    """Who takes part; replaces what was recorded before."""
+    with writing(store) as connection:
+        _change(connection, store, run_id)
+        connection.execute(delete(tables.clients).where(tables.clients.c.run_id == run_id))
+        _insert(connection, tables.clients, [{"run_id": run_id, **asdict(client)} for client in clients])
+
+
+def _change(connection: Connection, store: Store, run_id: str, **changes: Any) -> None:
+    """Change the run's own row, at least its time; on PostgreSQL this also keeps other writers off the run."""
+    rows = tables.runs
+    done = connection.execute(update(rows).where(rows.c.run_id == run_id).values(**{"updated": now()} | changes))
+    if done.rowcount == 0:
+        fix = "`equipoise ls` lists the runs"
+        raise NoSuchRun(f"run '{run_id}' is not in the store", where=store.location, fix=fix)
+
+
+def _follows(connection: Connection, store: Store, run_id: str, step: int) -> None:
+    rows = tables.checkpoints.c
+    newest = connection.scalar(select(func.max(rows.step)).where(rows.run_id == run_id))
+    if newest is not None and step <= newest:
+        what = f"step {step} of run '{run_id}' cannot be recorded: step {newest} is there already"
+        raise StoreError(what, where=store.location, fix="rewind the run before recording a step again")
+
+
+def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        connection.execute(table.insert(), rows)
+
+
+def _number(run_id: str, step: int, row: Row) -> dict[str, Any]:
+    assert row.step == step, f"a row of step {row.step} among those of step {step}: {row}"
+    numbers = {"step": row.step, "round": row.round, "client": row.client, "value": row.value}
+    return {"run_id": run_id, "name": row.name, **numbers}
+
+
+def _event(run_id: str, event: Event, step: int | None) -> dict[str, Any]:
+    assert event.step in (None, step), f"an event of step {event.step} among those of step {step}: {event}"
+    about = {"step": step, "client": event.client, "detail": dict(event.detail)}
+    return {"run_id": run_id, "time": now(), "kind": event.kind, "message": _text(event.message), **about}
+
+
+def _text(text: str) -> str:
+    """Other people's words as every database can keep them: what is not text in them is written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
+def _where_we_are(environment: Mapping[str, Any]) -> dict[str, Any]:
+    return {**environment, "host": socket.gethostname(), "pid": os.getpid()}
+
+
+__all__ = [
+    "add_clients",
+    "add_events",
+    "add_partition",
+    "commit_step",
+    "create_run",
+    "finish",
+    "hold",
+    "is_alive",
+    "new_run_id",
+    "prune",
+    "restart",
+    "rewind",
+]
