@@ -17,7 +17,7 @@ from equipoise.store.records import NewRun, new_run_id
 from equipoise.store.write import add_events, commit_step, create_run
 
 POSTGRES = os.environ.get("EQUIPOISE_TEST_POSTGRES", "")
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = settings(max_examples=40, deadline=None)
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 whole = st.none() | st.integers(0, 2**40)

@@ -98,10 +98,10 @@ def _grid(divided: Partition, classes: Sequence[str], width: int) -> Table:
     from rich.table import Table
 
     most = int(divided.counts.max())
-    digits = max(4, len(str(most)))
-    fits = 22 + (digits + 2) * len(classes) <= width
+    digits = max(3, len(str(most)))
+    fits = 18 + (digits + 1) * len(classes) <= width
     cell = _number if fits else _shade
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 0 if not fits else 1), title=f"{divided.name}: images per client")
+    table = Table(box=box.SIMPLE_HEAD, padding=0, title=f"{divided.name}: images per client")
     table.add_column("client", justify="right")
     for label, name in enumerate(classes):
         table.add_column(name[:digits] if fits else str(label), justify="right", no_wrap=True)

@@ -7,6 +7,7 @@ from torch import nn
 
 from equipoise.config.blocks import ClientOptions
 from equipoise.core.values import State
+from equipoise.models.build import contiguous_copy
 
 
 def make_optimiser(model: nn.Module, options: ClientOptions) -> torch.optim.Optimizer:
@@ -20,7 +21,7 @@ def make_optimiser(model: nn.Module, options: ClientOptions) -> torch.optim.Opti
 def buffers_of(optimiser: torch.optim.Optimizer, model: nn.Module) -> State:
     """{"momentum_buffer/head.weight": tensor, …}"""
     return {
-        f"{key}/{name}": value.detach().clone()
+        f"{key}/{name}": contiguous_copy(value)
         for name, param in model.named_parameters()
         for key, value in optimiser.state[param].items()
         if value is not None
@@ -28,7 +29,10 @@ def buffers_of(optimiser: torch.optim.Optimizer, model: nn.Module) -> State:
 
 
 def restore_buffers(optimiser: torch.optim.Optimizer, model: nn.Module, buffers: State) -> None:
+    """Each buffer in the memory layout of its weight: a step on another layout may round differently."""
     params = dict(model.named_parameters())
     for path, tensor in buffers.items():
         key, name = path.split("/", 1)
-        optimiser.state[params[name]][key] = tensor.clone()
+        param = params[name]
+        like = param if tensor.shape == param.shape else tensor
+        optimiser.state[param][key] = torch.empty_like(like, dtype=tensor.dtype, requires_grad=False).copy_(tensor)

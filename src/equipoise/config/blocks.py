@@ -74,4 +74,7 @@ class EvaluateOptions(Options):
 
     every: int = Field(1, ge=1, description="score every n-th checkpoint")
     clients: int = Field(20, ge=0, description="at most this many clients' own models are scored on the test set")
+    client_images: int | None = Field(
+        2000, ge=1, description="clients' own models are scored on this many images of a split; null: on all"
+    )
     batch: int = Field(512, ge=1, description="images per forward pass")

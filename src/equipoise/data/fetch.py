@@ -111,6 +111,7 @@ def _transfer(address: str, part: Path, report: Callable[[int, int | None], None
         with urlopen(request, timeout=TIMEOUT) as response:
             return _append(response, part, have, report)
     except HTTPError as error:
+        error.close()
         if error.code == 416 and have:
             return ""  # nothing is left to send: the part is whole, or its checksum will say otherwise
         what = f"the server answered {error.code} {error.reason}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import lzma
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def read_labels(path: Path, part: str) -> NDArray[np.uint8]:
     try:
         with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as content:
             labels: NDArray[np.uint8] = content[part]
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise damaged(path, f"it is not a .npz file with an array '{part}' ({error})") from error
     if labels.dtype != np.uint8 or labels.ndim != 1:
         raise damaged(path, f"expected one axis of uint8 labels, found shape {labels.shape} of {labels.dtype}")

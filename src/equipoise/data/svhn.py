@@ -22,6 +22,10 @@ FILES = ("train_32x32.mat", "test_32x32.mat")
 CLASSES = tuple("0123456789")
 MEAN = (0.4377, 0.4438, 0.4728)
 STD = (0.1980, 0.2010, 0.1970)
+_FAULTS = (
+    ValueError, TypeError, LookupError, EOFError, OSError, NotImplementedError, OverflowError, MemoryError, zlib.error,
+)  # fmt: skip
+"""What scipy raises, beside its own error, for damaged files and for MATLAB 7.3 files."""
 
 
 def _find(folder: Path) -> Found | None:
@@ -42,10 +46,12 @@ def read_mat(path: Path) -> Images:
     try:
         content = loadmat(path, variable_names=["X", "y"])  # type: ignore[no-untyped-call]
         pixels, labels = content["X"], content["y"]
-    except (MatReadError, ValueError, TypeError, KeyError, EOFError, OSError, NotImplementedError, zlib.error) as error:
+    except (MatReadError, *_FAULTS) as error:
         raise damaged(path, f"it is not a whole MATLAB file with X and y ({error})") from error
     if pixels.dtype != np.uint8 or pixels.shape[:3] != (32, 32, 3) or pixels.ndim != 4:
         raise damaged(path, f"expected X of uint8 [32, 32, 3, N], found {pixels.shape} of {pixels.dtype}")
+    if labels.dtype.kind not in "iuf":
+        raise damaged(path, f"expected y of numbers, found {labels.dtype}")
     digits = labels.reshape(-1).astype(np.int64)
     return labelled(pixels.transpose(3, 2, 0, 1), np.where(digits == 10, 0, digits), len(CLASSES), path)
 

@@ -57,7 +57,12 @@ def _decode_tables(files: tuple[Path, ...]) -> Pair:
 
 def read_table(path: Path) -> Images:
     """Images of a parquet table with columns `jpeg` and `label`."""
+    import polars as pl
+
     table = _columns(path, ["jpeg", "label"])
+    kinds = table.dtypes
+    if kinds[0] != pl.Binary or not kinds[1].is_integer():
+        raise damaged(path, f"expected columns of bytes and of integers, found {kinds[0]} and {kinds[1]}")
     rows = ((f"row {row}", bytes(blob)) for row, blob in enumerate(table["jpeg"]))
     pixels = decode_images(rows, len(table), str(path))
     return labelled(pixels, table["label"].to_numpy(), N_CLASSES, path)
@@ -68,7 +73,7 @@ def _columns(path: Path, names: list[str]) -> pl.DataFrame:
 
     try:
         table = pl.read_parquet(path, columns=names)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise damaged(path, f"it is not a whole parquet file with {' and '.join(names)} ({error})") from error
     n_null = sum(table.null_count().row(0))
     if n_null:

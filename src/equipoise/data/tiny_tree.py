@@ -23,8 +23,8 @@ from equipoise.data.source import Found, Pair, damaged, labelled, read_bytes, re
 FOLDER = "tiny-imagenet-200"
 ARCHIVE = f"{FOLDER}.zip"
 LISTS = ("wnids.txt", "words.txt", "val/val_annotations.txt")
-_ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
-"""NotImplementedError is an unknown compression, RuntimeError an encrypted member."""
+_ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
+"""RuntimeError is an encrypted member or an unknown compression."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from equipoise.core.clock import Clock
 from equipoise.core.errors import ClientError, EquipoiseError, NonFinite
 from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientFailure, ClientUpdate, Event, Images, Indices, Task
+from equipoise.engine.allocator import keep_freed_memory
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model
 
@@ -67,6 +68,7 @@ def make_work(site: Site) -> Work:
     """The work of a client machine, ready to be given tasks."""
     config, method = site.config, method_of(site.config)
     torch.set_num_threads(config.engine.threads)
+    keep_freed_memory()
     model = build_model(config.model, site.shape, site.n_classes, config.seed)
     recipe = Recipe(config, clock_of(config), model, method.objective, method.balance, site.mean, site.std)
 

@@ -7,11 +7,13 @@ like every figure without "validation" in its name, is measured on test.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from equipoise.config.schema import Config
 from equipoise.core.streams import stream
 from equipoise.core.values import ClientUpdate, Images, Pixels, State
 from equipoise.data.augment import normalise
@@ -26,45 +28,64 @@ Scores = dict[tuple[int | None, str], float]
 
 @dataclass(frozen=True)
 class Scorer:
+    """A network to load states into, the splits, and how much of them is used."""
+
     model: Classifier
     splits: Splits
-    batch: int
+    config: Config
 
-    def logits(self, state: State, images: Images) -> Tensor:
+    def logits(self, state: State, pixels: Pixels) -> Tensor:
         """Logits [N, C] of a model with that state, in evaluation mode."""
         self.model.load_state_dict(dict(state))
         self.model.eval()
-        starts = range(0, len(images), self.batch)
+        size = self.config.evaluate.batch
         with torch.inference_mode():
-            return torch.cat([self._part(images.pixels[start : start + self.batch]) for start in starts])
+            return torch.cat([self._part(pixels[start : start + size]) for start in range(0, len(pixels), size)])
 
     def _part(self, pixels: Pixels) -> Tensor:
         seen = self.model(normalise(torch.tensor(pixels), self.splits.mean, self.splits.std))
         assert isinstance(seen, Seen)
         return seen.logits
 
+    def sheet(self, images: Images) -> Sheet:
+        limit = self.config.evaluate.client_images or len(images)
+        draw = stream(self.config.seed, "client-images", len(images))
+        return Sheet(self, images, np.sort(draw.permutation(len(images))[:limit]))
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One split and the answers to it so far: a model that was asked for all images is not asked again for some."""
+
+    scorer: Scorer
+    images: Images
+    some: np.ndarray[tuple[int], np.dtype[np.int64]]
+    known: dict[int, Tensor] = field(default_factory=dict)
+
+    def answers(self, state: State) -> Tensor:
+        if id(state) not in self.known:
+            self.known[id(state)] = self.scorer.logits(state, self.images.pixels)
+        return self.known[id(state)]
+
+    def accuracy_on_some(self, state: State) -> float:
+        known = self.known.get(id(state))
+        logits = self.scorer.logits(state, self.images.pixels[self.some]) if known is None else known[self.some]
+        return accuracy(logits, torch.from_numpy(self.images.labels[self.some]))
+
 
 def score(scorer: Scorer, predict: Predict | None, merged: Merged, clients: Sequence[ClientUpdate]) -> Scores:
-    """The merged thing, and the given clients' own models; a client's logits are computed once and used for both."""
+    """The merged thing on all images, and the given clients' own models on `evaluate.client_images` of them."""
     scores: Scores = {}
-    answers: dict[str, list[float]] = {}
+    own: dict[str, list[float]] = {}
     for split in ("validation", "test"):
-        images: Images = getattr(scorer.splits, split)
-        labels = torch.from_numpy(images.labels)
-        known = {client.client: scorer.logits(client.model, images) for client in clients}
-        own = {client: accuracy(logits, labels) for client, logits in known.items()}
-        answers[split] = list(own.values())
+        sheet = scorer.sheet(getattr(scorer.splits, split))
         if predict is not None:
-            by_state = {id(client.model): known[client.client] for client in clients}
-
-            def outputs(state: State, images: Images = images, by_state: dict[int, Tensor] = by_state) -> Tensor:
-                found = by_state.get(id(state))
-                return scorer.logits(state, images) if found is None else found
-
-            scores |= _merged_scores(predict(outputs, merged), labels, split)
-        if split == "test":
-            scores |= {(client, "accuracy/test"): value for client, value in own.items()}
-    return scores | _client_scores(answers, has_merged=predict is not None)
+            labels = torch.tensor(sheet.images.labels)
+            scores |= _merged_scores(predict(sheet.answers, merged), labels, split)
+        own[split] = [sheet.accuracy_on_some(client.model) for client in clients]
+    named = zip(clients, own["test"], strict=True)
+    scores |= {(client.client, "accuracy/test"): value for client, value in named}
+    return scores | _client_scores(own["validation"], own["test"], has_merged=predict is not None)
 
 
 def _merged_scores(probabilities: Tensor, labels: Tensor, split: str) -> Scores:
@@ -77,10 +98,9 @@ def _merged_scores(probabilities: Tensor, labels: Tensor, split: str) -> Scores:
     }
 
 
-def _client_scores(answers: dict[str, list[float]], has_merged: bool) -> Scores:
-    if not answers["test"]:
+def _client_scores(validation: list[float], test: list[float], has_merged: bool) -> Scores:
+    if not test:
         return {}
-    validation, test = answers["validation"], answers["test"]
     best = max(range(len(test)), key=lambda i: validation[i])
     scores: Scores = {(None, "accuracy/best_client"): test[best], (None, "accuracy/clients"): sum(test) / len(test)}
     if not has_merged:

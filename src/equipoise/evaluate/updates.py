@@ -2,7 +2,7 @@
 
     update/norm = ‖w_k − w‖        update/cosine = cos(w_k − w, Σ_j (n_j / n)·(w_j − w))
 
-over trainable weights; w is what the clients started from.
+over trainable weights in the order of their names; w is what the clients started from.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from equipoise.server.optimise import trainable
 
 
 def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
-    names = trainable(start)
+    names = sorted(trainable(start))
     total = sum(update.samples for update in updates)
     moves = [_flat(update.model, names) - _flat(start, names) for update in updates]
     mean = torch.stack([m * (u.samples / total) for m, u in zip(moves, updates, strict=True)]).sum(0)
@@ -30,4 +30,4 @@ def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
 
 
 def _flat(state: State, names: Sequence[str]) -> Tensor:
-    return torch.cat([state[name].flatten() for name in names])
+    return torch.cat([state[name].flatten().double() for name in names])

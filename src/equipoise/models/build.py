@@ -1,4 +1,8 @@
-"""A network from its options, started from the run's own stream: the common start of every client."""
+"""A network from its options, started from the run's own stream: the common start of every client.
+
+Weights are held channels-last, in which convolutions are up to twice as fast on a CPU. States that travel are
+contiguous copies, so that every engine and every resumed run computes on the same layout.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +20,13 @@ def build_model(options: ModelOptions, shape: tuple[int, int, int], n_classes: i
         torch.manual_seed(stream_seed(seed, "model"))
         model = MODELS.find(options.name).make(options, shape, n_classes)
     assert isinstance(model, Classifier)
-    return model
+    return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
 def state_of(model: torch.nn.Module) -> State:
-    """A copy of every weight and buffer."""
-    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+    """A contiguous copy of every weight and buffer."""
+    return {name: contiguous_copy(tensor) for name, tensor in model.state_dict().items()}
+
+
+def contiguous_copy(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().clone(memory_format=torch.contiguous_format)

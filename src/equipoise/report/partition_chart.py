@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
@@ -24,7 +24,9 @@ Panel = alt.LayerChart | alt.FacetChart
 NAMED_ROWS = 60
 DRAWN_ROWS = 300
 NUMBERED_CELLS = 400
-SUFFIXES = (".html", ".svg", ".png", ".pdf", ".json")
+FORMATS: dict[str, Literal["html", "svg", "png", "pdf", "json"]] = {
+    ".html": "html", ".svg": "svg", ".png": "png", ".pdf": "pdf", ".json": "json",
+}  # fmt: skip
 SCHEME = alt.SchemeParams(name="yellowgreenblue", extent=[0.12, 1.0])
 """ColorBrewer's YlGnBu, readable with any colour vision; its palest end is cut off: one image must show on white."""
 BAR = "#9aa0a8"
@@ -71,17 +73,15 @@ def drawn_rows(counts: Counts) -> Counts:
 def save(picture: alt.VConcatChart, path: Path) -> None:
     """Write the picture in the format of the suffix; HTML carries its scripts inside and needs no network."""
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    if suffix not in FORMATS:
         raise ConfigError(
             f"cannot draw a '{path.suffix}' file: {path.name}",
             where="--output",
-            fix=f"use one of {', '.join(SUFFIXES)}",
+            fix=f"use one of {', '.join(FORMATS)}",
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    if suffix == ".html":
-        picture.save(path, inline=True)
-    else:
-        picture.save(path, scale_factor=2 if suffix == ".png" else 1)
+    extra: dict[str, Any] = {"inline": True} if suffix == ".html" else {}
+    picture.save(path, format=FORMATS[suffix], scale_factor=2 if suffix == ".png" else 1, **extra)
 
 
 class _Plot:

@@ -49,7 +49,7 @@ def build(config: Config, data_path: Path | None = None) -> Federation:
     indices = [np.unique(np.concatenate(partition.indices))] if method.pools_data else partition.indices
     site = Site(config, splits.train, indices, n_classes, splits.mean, splits.std)
     model = build_model(config.model, site.shape, n_classes, config.seed)
-    scorer = Scorer(model, splits, config.evaluate.batch)
+    scorer = Scorer(model, splits, config)
     return Federation(config, clock_of(config), method, partition, site, scorer, state_of(model))
 
 

@@ -18,6 +18,7 @@ import torch
 from equipoise.core.errors import ClientError
 from equipoise.core.streams import stream
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Row, State, Task
+from equipoise.engine.allocator import keep_freed_memory
 from equipoise.engine.engine import Engine, Result
 from equipoise.evaluate.score import Scores, chosen_clients, score
 from equipoise.evaluate.updates import update_scores
@@ -53,6 +54,7 @@ Tick = Callable[[int, int, int, Result], None]
 def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: int, tick: Tick) -> Iterator[Record]:
     """Every step from `first` on; stopping in between loses nothing but the step under way."""
     torch.set_num_threads(federation.config.engine.threads)
+    keep_freed_memory()
     for step in range(first, federation.config.steps):
         tasks = plan(federation, snapshot, step)
         results = []

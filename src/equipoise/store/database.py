@@ -28,7 +28,7 @@ def open_store(location: str | Path | None = None, *, patience: float = 30.0) ->
     `patience`: how many seconds to wait for another process's write before giving up with an error.
     """
     place = str(location if location is not None else default_location())
-    store = _postgres(place, patience) if "://" in place else _sqlite(Path(place), patience)
+    store = _postgres(place, patience) if "://" in place else _sqlite(place, patience)
     try:
         _bring_up_to_date(store)
     except BaseException:
@@ -37,13 +37,16 @@ def open_store(location: str | Path | None = None, *, patience: float = 30.0) ->
     return store
 
 
-def _sqlite(path: Path, patience: float) -> Store:
+def _sqlite(place: str, patience: float) -> Store:
+    path = Path(place)
     try:
+        if path.is_dir():
+            raise WrongStore("a store is a file, not a folder", where=place, fix=f"give {path / 'equipoise.db'}")
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise from_disk(error, str(path)) from error
+        raise from_disk(error, place) from error
     writer, reader = sqlite_engines(path, patience)
-    return Store(str(path), writer, reader, path.absolute().parent / "blobs")
+    return Store(place, writer, reader, path.absolute().parent / "blobs")
 
 
 def _postgres(place: str, patience: float) -> Store:
@@ -76,8 +79,6 @@ def _is_empty(path: Path) -> bool:
         return path.stat().st_size == 0
     except FileNotFoundError:
         return True
-    except OSError as error:
-        raise from_disk(error, str(path)) from error
 
 
 __all__ = ["Store", "default_location", "open_store"]

@@ -33,6 +33,7 @@ NOT_OURS = Complaint("the file is not a database", "give the path of a store, or
 DAMAGED = Complaint("the database file is damaged", "restore it from a copy, or start a new store")
 CANNOT_OPEN = Complaint("the database cannot be opened", "check that the folder exists and may be written to")
 DISK = Complaint("the disk failed while the database was read or written", "check the disk, then try again")
+FILE = Complaint("a file of the store cannot be read or written", "check its path and the disk")
 UNREACHABLE = Complaint("the database server cannot be reached", "check the URL and that the server is running")
 REFUSED = Complaint("the database refuses this user", "check the user's rights on the tables and the schema")
 TWICE = Complaint("a record is there already, or names one that is not", "rewind the run before recording a step again")
@@ -86,5 +87,5 @@ def complaint_of(error: Exception) -> Complaint:
 
 def from_disk(error: OSError, where: str) -> StoreError:
     """The StoreError that says what the operating system's error means."""
-    what, fix, kind = ERRNO.get(error.errno or 0, DISK)
+    what, fix, kind = ERRNO.get(error.errno or 0, FILE)
     return kind(f"{what} ({error.strerror})", where=where, fix=fix)

@@ -39,8 +39,10 @@ def test_as_published(folder, parts, inside, zipped):
 
 def test_packed(folder, parts):
     labels = npz(**{name: part.labels.astype(np.uint8) for name, part in zip(("train", "test"), parts, strict=True)})
-    files = {f"fashion_mnist_{name}_images.npy.xz": xz(part.pixels[:, 0]) for name, part in zip(
-        ("train", "test"), parts, strict=True)}
+    files = {
+        f"fashion_mnist_{name}_images.npy.xz": xz(part.pixels[:, 0])
+        for name, part in zip(("train", "test"), parts, strict=True)
+    }
     write_files(folder, files | {"fashion_mnist_labels.npz": labels})
     check_equal(fashion_mnist(OPTIONS, folder), parts)
 

@@ -65,6 +65,9 @@ def test_other_variables_shapes_and_labels_are_refused(folder, written):
     savemat(path, {"X": np.zeros((28, 28, 3, 2), np.uint8), "y": np.ones((2, 1))})
     with pytest.raises(DataError, match=r"expected X of uint8 \[32, 32, 3, N\], found \(28, 28, 3, 2\)"):
         svhn(DataOptions(), folder)
+    savemat(path, {"X": np.zeros((32, 32, 3, 2), np.uint8), "y": np.array([["1"], ["2"]])})
+    with pytest.raises(DataError, match="expected y of numbers"):
+        svhn(DataOptions(), folder)
     savemat(path, {"X": np.zeros((32, 32, 3, 2), np.uint8), "y": np.array([[1], [11]])})
     with pytest.raises(DataError, match="expected labels 0 to 9, found 1 to 11"):
         svhn(DataOptions(), folder)

@@ -91,6 +91,9 @@ def test_other_columns_empty_cells_and_damaged_images_are_refused(folder):
     pl.DataFrame({"png": [b""], "label": [0]}).write_parquet(path)
     with pytest.raises(DataError, match="jpeg and label"):
         tiny_imagenet(TinyImagenetOptions(), folder)
+    pl.DataFrame({"jpeg": ["text"], "label": [0.5]}).write_parquet(path)
+    with pytest.raises(DataError, match="expected columns of bytes and of integers, found String and Float64"):
+        tiny_imagenet(TinyImagenetOptions(), folder)
     pl.DataFrame({"jpeg": [jpeg(1), None], "label": [0, 1]}).write_parquet(path)
     with pytest.raises(DataError, match="expected no empty cell, found 1"):
         tiny_imagenet(TinyImagenetOptions(), folder)

@@ -10,7 +10,7 @@ import struct
 import tarfile
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from PIL import Image
@@ -35,7 +35,7 @@ def binary_batch(images: Images, coarse: bool = False) -> bytes:
 class Python2Pickler(pickle._Pickler):
     """Byte strings as Python 2 wrote them in protocol 2, which Python 3 no longer does."""
 
-    dispatch = dict(pickle._Pickler.dispatch)
+    dispatch: ClassVar = dict(pickle._Pickler.dispatch)
 
     def save_python2_string(self, text: bytes) -> None:
         short = len(text) < 256

@@ -105,13 +105,13 @@ def test_a_server_that_is_not_there_is_an_error_without_the_password() -> None:
 
 
 def test_a_folder_is_not_a_store(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot be opened"):
+    with pytest.raises(StoreError, match="not a folder"):
         open_store(tmp_path)
 
 
 def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="disk failed"):
+    with pytest.raises(StoreError, match="cannot be read or written"):
         open_store(tmp_path / "file" / "equipoise.db")
 
 

@@ -6,6 +6,7 @@ import os
 import random
 import sqlite3
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,7 +54,7 @@ AS_NOBODY = """
     if os.getuid() == 0:
         os.setgroups([]), os.setgid(65534), os.setuid(65534)  # root may write anywhere
     about = dict(name="x", method="x", seed=0, config={}, config_hash="x", headline="x", version="x")
-    with database.open_store(LOCATION) as store:
+    with database.open_store(ARGUMENTS[0]) as store:
         print("runs:", len(read.runs(store)))
         for attempt in (lambda: write.create_run(store, NewRun(run_id="x", **about)), lambda: blobs.put(store, b"x")):
             try:
@@ -64,10 +65,8 @@ AS_NOBODY = """
 
 
 @pytest.fixture
-def public_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def public_folder() -> Iterator[Path]:
     """A folder in which everybody may write, also somebody who cannot look into our own."""
-    import tempfile
-
     with tempfile.TemporaryDirectory(prefix="equipoise-test-") as name:
         Path(name).chmod(0o777)
         yield Path(name)
@@ -83,18 +82,12 @@ def test_a_read_only_file_can_be_read_and_not_written(public_folder: Path, scrip
     (public_folder / "blobs").chmod(0o555)
     for name in ("gc.lock", "migrate.lock"):
         (public_folder / "blobs" / name).chmod(0o444)
-    printed = finished(script(f"LOCATION = {str(path)!r}{os.linesep}" + _dedented(AS_NOBODY)))
+    printed = finished(script(AS_NOBODY, str(path)))
     (public_folder / "blobs").chmod(0o755)
     first, *errors = printed.splitlines()
     assert first == "runs: 1"
     assert len(errors) == 2
     assert all("read-only" in error for error in errors), printed
-
-
-def _dedented(code: str) -> str:
-    import textwrap
-
-    return textwrap.dedent(code)
 
 
 def test_a_full_disk_keeps_the_whole_steps(store: Store, run_id: str) -> None:

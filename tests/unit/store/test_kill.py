@@ -6,7 +6,7 @@ import time
 from collections import Counter
 
 from equipoise.store import blobs, read
-from equipoise.store.database import Store
+from equipoise.store.database import Store, open_store
 from equipoise.store.write import create_run, rewind
 
 from .conftest import Script, a_run, finished
@@ -21,11 +21,11 @@ WRITER = """
     with open_store(LOCATION) as store, hold(store, run_id):
         done = read.checkpoints(store, run_id)
         first = done[0].step + 1 if done else 0
-        print("ready", flush=True)
         for step in range(first, first + steps):
             rows = [Row(step, None, client, "loss", step + client / 100) for client in range(40)]
             manifest = {"server": blobs.put(store, f"{run_id} {step}".encode() * 500)}
             commit_step(store, run_id, step, rows, [Event("step", "done")], manifest)
+            print(step, flush=True)
             prune(store, run_id)
 """
 
@@ -52,18 +52,28 @@ def test_two_processes_writing_at_once_lose_nothing(store: Store, script: Script
     assert [whole(store, name) for name in names] == [60, 60]
 
 
-def test_a_writer_killed_at_any_instant_leaves_whole_steps(store: Store, run_id: str, script: Script) -> None:
+def test_a_writer_killed_at_any_instant_leaves_whole_steps(location: str, script: Script) -> None:
+    with open_store(location) as store:
+        create_run(store, a_run(run_id := "fedavg-000001"))
     before = 0
-    for delay in (0.05, 0.0831, 0.1177):
+    for delay in (0.0, 0.0331, 0.1177):
         process = script(WRITER, run_id, "1000000")
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert process.stdout.readline() == f"{before}\n"
         time.sleep(delay)
         process.kill()
         process.wait()
-        after = whole(store, run_id)
+        with open_store(location) as store:
+            after = whole(store, run_id)
+            assert read.find_run(store, run_id).status == "killed"
         assert after > before
         before = after
-    assert read.find_run(store, run_id).status == "killed"
-    rewind(store, run_id, before - 2)
-    assert [point.step for point in read.checkpoints(store, run_id)][:1] == [before - 2]
+
+
+def test_a_killed_writer_goes_on_from_an_older_checkpoint(store: Store, run_id: str, script: Script) -> None:
+    finished(script(WRITER, run_id, "3"))
+    newest, older = read.checkpoints(store, run_id)
+    blobs.blob_path(store, newest.manifest["server"]).write_bytes(b"damaged")
+    rewind(store, run_id, older.step)
+    finished(script(WRITER, run_id, "1"))
+    assert whole(store, run_id) == 3

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -83,8 +84,6 @@ def test_processes_that_open_a_new_store_at_once_all_succeed(script: Script) -> 
         with open_store(LOCATION) as store:
             print(len(runs(store)))
     """
-    import time
-
-    together = str(time.time() + 2.0)
+    together = str(time.time() + 1.0)
     processes = [script(code, together) for _ in range(4)]
     assert [finished(process) for process in processes] == ["0\n"] * 4
