@@ -1,38 +1,68 @@
-"""The local optimiser, and its buffers as plain named tensors, so that a client can be put down and taken up again."""
+"""Local optimisers as functions on named tensors.
+
+    sgd:    g ← ∇ + wd·w      m ← μ·m + g                       w ← w − lr·m
+    adamw:  w ← w − lr·wd·w   m ← β₁m + (1−β₁)∇  v ← β₂v + (1−β₂)∇²   w ← w − lr·(m/(1−β₁ᵗ)) / (√(v/(1−β₂ᵗ)) + ε)
+
+The arithmetic is torch.optim's. Ours keeps its buffers as a plain state, so that a client can be put down and taken
+up again, works unchanged on weights with a leading client axis, and starts a second faster (torch.optim loads the
+compiler).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
-from torch import nn
+from torch import Tensor
 
 from equipoise.config.blocks import ClientOptions
 from equipoise.core.values import State
-from equipoise.models.build import contiguous_copy
+
+BETA2, EPSILON = 0.999, 1e-8
 
 
-def make_optimiser(model: nn.Module, options: ClientOptions) -> torch.optim.Optimizer:
-    params = list(model.parameters())
-    if options.optimiser == "adamw":
-        betas = (options.momentum, 0.999)
-        return torch.optim.AdamW(params, lr=options.lr, betas=betas, weight_decay=options.weight_decay)
-    return torch.optim.SGD(params, lr=options.lr, momentum=options.momentum, weight_decay=options.weight_decay)
+def start_buffers(params: Mapping[str, Tensor], options: ClientOptions) -> dict[str, Tensor]:
+    """Zero buffers, in the memory layout of their weights: "momentum/head.weight" …"""
+    kinds = ["momentum"] if options.optimiser == "sgd" else ["momentum", "square"]
+    buffers = {f"{kind}/{name}": torch.zeros_like(param) for kind in kinds for name, param in params.items()}
+    return buffers | ({} if options.optimiser == "sgd" else {"steps/": torch.zeros(())})
 
 
-def buffers_of(optimiser: torch.optim.Optimizer, model: nn.Module) -> State:
-    """{"momentum_buffer/head.weight": tensor, …}"""
-    return {
-        f"{key}/{name}": contiguous_copy(value)
-        for name, param in model.named_parameters()
-        for key, value in optimiser.state[param].items()
-        if value is not None
-    }
+def restored(saved: State, fresh: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Saved buffers, laid out like fresh ones: a step on another layout may round differently."""
+    return {name: buffer.copy_(saved[name]) for name, buffer in fresh.items()} if saved else fresh
 
 
-def restore_buffers(optimiser: torch.optim.Optimizer, model: nn.Module, buffers: State) -> None:
-    """Each buffer in the memory layout of its weight: a step on another layout may round differently."""
-    params = dict(model.named_parameters())
-    for path, tensor in buffers.items():
-        key, name = path.split("/", 1)
-        param = params[name]
-        like = param if tensor.shape == param.shape else tensor
-        optimiser.state[param][key] = torch.empty_like(like, dtype=tensor.dtype, requires_grad=False).copy_(tensor)
+@torch.no_grad()
+def descend(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
+    """One step along the gradients that lie on the weights; weights and buffers change in place."""
+    (_sgd if options.optimiser == "sgd" else _adamw)(params, buffers, options)
+
+
+def _sgd(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
+    weights, grads = list(params.values()), _grads(params)
+    momentum = [buffers[f"momentum/{name}"] for name in params]
+    if options.weight_decay:
+        grads = list(torch._foreach_add(grads, weights, alpha=options.weight_decay))
+    torch._foreach_mul_(momentum, options.momentum)
+    torch._foreach_add_(momentum, grads)
+    torch._foreach_add_(weights, momentum, alpha=-options.lr)
+
+
+def _adamw(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
+    weights, grads, beta1 = list(params.values()), _grads(params), options.momentum
+    momentum, square = ([buffers[f"{kind}/{name}"] for name in params] for kind in ("momentum", "square"))
+    t = buffers["steps/"].add_(1).item()
+    torch._foreach_mul_(weights, 1 - options.lr * options.weight_decay)
+    torch._foreach_lerp_(momentum, grads, 1 - beta1)
+    torch._foreach_mul_(square, BETA2)
+    torch._foreach_addcmul_(square, grads, grads, 1 - BETA2)
+    scale = torch._foreach_sqrt(square)
+    torch._foreach_div_(scale, (1 - BETA2**t) ** 0.5)
+    torch._foreach_add_(scale, EPSILON)
+    torch._foreach_addcdiv_(weights, momentum, scale, -options.lr / (1 - beta1**t))
+
+
+def _grads(params: Mapping[str, Tensor]) -> list[Tensor]:
+    """The gradients, zero for a weight that took no part."""
+    return [torch.zeros_like(param) if param.grad is None else param.grad for param in params.values()]

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from equipoise.balance.policy import Balance, Moment
 from equipoise.client.batches import batches
-from equipoise.client.optimiser import buffers_of, make_optimiser, restore_buffers
+from equipoise.client.optimiser import descend, restored, start_buffers
 from equipoise.client.trace import Numbers, Trace, numbers
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
@@ -26,7 +26,7 @@ from equipoise.core.errors import NonFinite
 from equipoise.core.streams import stream_seed
 from equipoise.core.values import ClientState, ClientUpdate, Images, Labels, Task
 from equipoise.data.augment import normalise, two_views
-from equipoise.models.build import state_of
+from equipoise.models.build import contiguous_copies
 from equipoise.models.classifier import Classifier
 from equipoise.objective.compose import Net, Objective
 
@@ -50,29 +50,28 @@ def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientU
     model, options = recipe.model, recipe.config.client
     model.load_state_dict(dict(task.own.model or task.shared))
     model.train()
-    optimiser = make_optimiser(model, options)
-    restore_buffers(optimiser, model, task.own.optimiser)
-    policy = dict(task.own.policy) or dict(recipe.balance.start(counts))
     net = Net(model, dict(model.named_parameters()))
+    buffers = restored(task.own.optimiser, start_buffers(net.params, options))
+    policy = dict(task.own.policy) or dict(recipe.balance.start(counts))
     params, trace = list(net.params.values()), Trace()
     with torch.random.fork_rng(devices=[]):
         for progress, batch, labels in _batches(recipe, task, images):
             losses = recipe.objective(net, batch, labels, task.shared)
             weighed = recipe.balance.weigh(losses, policy, Moment(progress, counts))
-            optimiser.zero_grad()
+            model.zero_grad()
             weighed.network.backward()  # type: ignore[no-untyped-call]
             norm = torch.nn.utils.get_total_norm([param.grad for param in params if param.grad is not None])
-            step = numbers(losses, weighed, norm.item(), options.clip)
-            _refuse_non_finite(step, trace, task)
+            seen = numbers(losses, weighed, norm.item(), options.clip)
+            _refuse_non_finite(seen, trace, task)
             if options.clip is not None:
                 torch.nn.utils.clip_grads_with_norm_(params, options.clip, norm)
-            optimiser.step()
-            trace.add(step)
+            descend(net.params, buffers, options)
+            trace.add(seen)
     return ClientUpdate(
         client=task.client,
         samples=len(images),
-        model=(state := state_of(model)),
-        own=ClientState(state, buffers_of(optimiser, model), policy),
+        model=(state := contiguous_copies(model.state_dict())),
+        own=ClientState(state, contiguous_copies(buffers), policy),
         metrics={
             **trace.means(),
             "steps": trace.steps,
@@ -98,12 +97,12 @@ def _batches(recipe: Recipe, task: Task, images: Images) -> Iterator[tuple[float
                 yield progress, normalise(pixels, recipe.mean, recipe.std), labels
 
 
-def _refuse_non_finite(step: Numbers, trace: Trace, task: Task) -> None:
-    bad = [name for name, value in step.items() if not -float("inf") < value < float("inf")]
+def _refuse_non_finite(seen: Numbers, trace: Trace, task: Task) -> None:
+    bad = [name for name, value in seen.items() if not -float("inf") < value < float("inf")]
     if bad:
         before = ", ".join(f"{name} {value:.4g}" for name, value in trace.last.items()) or "nothing: the first step"
         raise NonFinite(
-            f"{bad[0]} is {step[bad[0]]} at local step {trace.steps}; the step before it had {before}",
+            f"{bad[0]} is {seen[bad[0]]} at local step {trace.steps}; the step before it had {before}",
             where=f"checkpoint {task.step}, client {task.client}",
             fix="lower client.lr, or set client.clip=1.0",
         )

@@ -18,7 +18,6 @@ from equipoise.server.mean import mean
 from equipoise.server.merge import Merge
 from equipoise.server.predict import Predict, model
 
-
 CLASSIFY = objective({"cls": cross_entropy})
 ALONE = none()
 

@@ -25,8 +25,8 @@ def build_model(options: ModelOptions, shape: tuple[int, int, int], n_classes: i
 
 def state_of(model: torch.nn.Module) -> State:
     """A contiguous copy of every weight and buffer."""
-    return {name: contiguous_copy(tensor) for name, tensor in model.state_dict().items()}
+    return contiguous_copies(model.state_dict())
 
 
-def contiguous_copy(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.detach().clone(memory_format=torch.contiguous_format)
+def contiguous_copies(state: State) -> State:
+    return {name: tensor.detach().clone(memory_format=torch.contiguous_format) for name, tensor in state.items()}

@@ -64,7 +64,9 @@ def latex(comparison: Comparison) -> str:
     head = " & ".join(_escaped(name) for name in HEADER)
     body = "\n".join(" & ".join(row).replace("–", "--") + r" \\" for row in table)
     notes = "\n".join(f"% {note}" for note in _notes(comparison))
-    return f"\\begin{{tabular}}{{lrrrr}}\n\\toprule\n{head} \\\\\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n{notes}"
+    top = r"\begin{tabular}{lrrrr}"
+    lines = [top, r"\toprule", rf"{head} \\", r"\midrule", body, r"\bottomrule", r"\end{tabular}", notes]
+    return "\n".join(lines)
 
 
 def as_csv(comparison: Comparison) -> str:
