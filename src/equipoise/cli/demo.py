@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from equipoise.cli.options import StoreAt
 
 
-def demo(store: StoreAt = None) -> None:
-    """The main job on embedded data: train, compare over three seeds, show who owned what.
+def demo(
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Random seeds per method.")] = 3,
+    store: StoreAt = None,
+) -> None:
+    """The main job on embedded data: train, compare over seeds, show who owned what.
 
-    Needs no download. Eight ways to train five clients with very unequal labels, three seeds each.
+    Needs no download. Eight ways to train five clients with very unequal labels.
     """
     from pathlib import Path
 
-    import typer
-
     from equipoise.cli.compare import Format
     from equipoise.cli.partition import partition
-    from equipoise.cli.sweep import carried_out, report
+    from equipoise.cli.sweep import carried_out, report, require_all
     from equipoise.run.grid import load_grid
     from equipoise.store.database import default_location
 
@@ -24,8 +29,10 @@ def demo(store: StoreAt = None) -> None:
     folder = Path("runs") if "://" in location else Path(location).parent
     typer.echo("digits, five clients, Dirichlet α = 0.05: who owns what (seed 0)\n")
     partition("fedavg", ["partition.alpha=0.05"], output=folder / "demo-partition.svg")
-    typer.echo("\ntraining eight methods × three seeds …\n")
-    places = carried_out(load_grid("studies/demo"), location, None)
-    typer.echo(f"\nstored in {location}; the picture is {folder / 'demo-partition.svg'}")
-    typer.echo("next: equipoise ls · equipoise show latest · equipoise compare --sweep studies/demo --format latex\n")
+    typer.echo(f"\ntraining eight methods, seeds: {seeds} …\n")
+    places = carried_out(load_grid("studies/demo", seeds=str(seeds)), location, None)
+    typer.echo("")
     report(places, location, Format.text)
+    typer.echo(f"\nstored in {location}; the picture is {folder / 'demo-partition.svg'}")
+    typer.echo("next: equipoise ls · equipoise show latest · equipoise compare --sweep studies/demo --format latex")
+    require_all(places)

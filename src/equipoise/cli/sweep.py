@@ -46,6 +46,7 @@ def sweep(
 
     places = carried_out(load_grid(source, overrides or [], seeds), store, jobs)
     report(places, store, Format.json if as_json else form)
+    require_all(places)
 
 
 def carried_out(grid: Grid, store: str | None, jobs: int | None) -> list[Place]:
@@ -67,7 +68,7 @@ def carried_out(grid: Grid, store: str | None, jobs: int | None) -> list[Place]:
 
 
 def report(places: Sequence[Place], store: str | None, form: Format) -> None:
-    """The comparison of what finished, and what did not finish by name; exit code 1 if there is any."""
+    """The comparison of what finished, and what did not finish by name."""
     from equipoise.report.comparison import compare
     from equipoise.report.runs import compared
     from equipoise.store.database import open_store
@@ -87,7 +88,10 @@ def report(places: Sequence[Place], store: str | None, form: Format) -> None:
         print_comparison(comparison, form)
     for place in failed:
         print(f"failed: {place.cell.label}, seed {place.cell.config.seed}: {place.error}", file=sys.stderr)
-    if failed:
+
+
+def require_all(places: Sequence[Place]) -> None:
+    if any(place.state != "done" for place in places):
         raise typer.Exit(1)
 
 

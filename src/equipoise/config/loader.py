@@ -17,11 +17,13 @@ from typing import Any
 import yaml
 
 from equipoise.config.aliases import CANONICAL
-from equipoise.config.schema import NAMED, Config, check
+from equipoise.config.schema import NAMED, PLAIN, Config, check
 from equipoise.core.errors import ConfigError, Problem, UnknownName
 from equipoise.core.registry import suggestion
 
 PRESETS = Path(__file__).parent / "presets"
+SWEEP_KEYS = ("seeds", "base", "cells", "grid")
+"""What makes a file a sweep rather than a run."""
 Flat = dict[str, Any]
 
 
@@ -29,11 +31,16 @@ class _Yaml(yaml.SafeLoader):
     """YAML in which 1e-3 is a number, as everybody expects."""
 
 
-_Yaml.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$"),
-    list("-+0123456789."),
-)
+class _Dumper(yaml.SafeDumper):
+    """Its counterpart: quotes a text that would be read as a number."""
+
+
+for _kind in (_Yaml, _Dumper):
+    _kind.add_implicit_resolver(
+        "tag:yaml.org,2002:float",
+        re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$"),
+        list("-+0123456789."),
+    )
 
 
 @dataclass(frozen=True)
@@ -55,17 +62,21 @@ def load(source: str | Path | Mapping[str, Any], overrides: Iterable[str] = ()) 
     return Request(check(nested(layered(base, given))), Path(data_path) if data_path else None)
 
 
-def source_flat(source: str | Path | Mapping[str, Any]) -> Flat:
-    """A preset, file or mapping as dotted keys; `preset: x` inside it puts x underneath."""
+def source_flat(source: str | Path | Mapping[str, Any], above: tuple[Path, ...] = ()) -> Flat:
+    """A preset, file or mapping as dotted keys; `preset: x` inside it puts x underneath, `above` those it is under."""
     if isinstance(source, Mapping):
         raw, label = source, ""
     else:
         path = find_preset(str(source))
-        raw, label = read_yaml(path), path.stem
+        if path in above:
+            raise ConfigError([Problem("preset", f"{path.stem} is underneath itself")], where=str(above[-1]))
+        raw, label, above = read_yaml(path), path.stem, (*above, path)
+        if any(key in raw for key in SWEEP_KEYS):
+            raise ConfigError(f"'{source}' is a sweep, not one run", fix=f"equipoise sweep {source}")
     layer = flat(raw)
     under = layer.pop("preset", None)
     if under is not None:
-        return layered(source_flat(str(under)), layer)
+        return layered(source_flat(str(under), above), layer)
     return {"name": label, **layer} if label else layer
 
 
@@ -105,12 +116,13 @@ def value_of(text: str) -> Any:
 
 
 def flat_overrides(overrides: Iterable[str]) -> Flat:
-    items, problems = [], []
+    items: list[tuple[str, Any]] = []
+    problems = []
     for text in overrides:
         key, found, value = text.partition("=")
         if not found or not key:
             problems.append(Problem(text, "expected key=value, as in partition.alpha=0.1"))
-        items.append((key, value_of(value)))
+        items += [(key, value)] if key == "data.path" else walked(value_of(value), key)
     if problems:
         raise ConfigError(problems)
     return _canonical(items)
@@ -118,15 +130,16 @@ def flat_overrides(overrides: Iterable[str]) -> Flat:
 
 def flat(raw: Mapping[str, Any]) -> Flat:
     """Nested blocks as dotted canonical keys; `data: x` is `data.name`."""
+    return _canonical(walked(raw)) if raw else {}
 
-    def walk(value: Any, path: str) -> Iterable[tuple[str, Any]]:
-        if isinstance(value, Mapping) and value:
-            for key, inner in value.items():
-                yield from walk(inner, f"{path}.{key}" if path else str(key))
-        else:
-            yield path, value
 
-    return _canonical(walk(raw, "")) if raw else {}
+def walked(value: Any, path: str = "") -> Iterable[tuple[str, Any]]:
+    """(dotted key, value) of everything inside; an empty block says nothing."""
+    if isinstance(value, Mapping) and (value or path in {*NAMED, *PLAIN}):
+        for key, inner in value.items():
+            yield from walked(inner, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
 
 
 def _canonical(items: Iterable[tuple[str, Any]]) -> Flat:
@@ -181,4 +194,4 @@ def nested(layer: Flat) -> dict[str, Any]:
 def to_yaml(config: Config) -> str:
     """The resolved configuration, itself a valid preset."""
     content = {key: value for key, value in config.model_dump().items() if value is not None}
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True)

@@ -28,7 +28,7 @@ def decode(data: bytes) -> Message:
         size = int.from_bytes(data[:8], "little")
         header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["header"])
         return header, load(data)
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
         what = f"a message of {len(data)} bytes is not one of ours: {error}"
         raise EngineError(what, where="codec") from error
 

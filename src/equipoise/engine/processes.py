@@ -88,6 +88,7 @@ class Processes:
 
     def _spawn(self) -> Child:
         child = Child("equipoise.engine.worker", [self._descriptor])
+        child.socket.settimeout(self.options.timeout)
         send(child.socket, self._site)
         return child
 
@@ -99,8 +100,8 @@ class Processes:
             self._busy[child.socket.fileno()] = Busy(child, place, attempt, deadline)
             try:
                 send(child.socket, task_bytes(tasks[place]))
-            except ConnectionError:
-                continue  # it died while idle: the read side reports it, with its client
+            except (ConnectionError, TimeoutError):
+                continue  # it died or hung while idle: the read side reports it, with its client
 
     def _collect(self, waiting: deque[tuple[int, int]], tasks: Sequence[Task], done: dict[int, Result]) -> None:
         """Wait for one or more workers: an answer, a death, or a deadline."""

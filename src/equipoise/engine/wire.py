@@ -24,7 +24,7 @@ def send(connection: socket.socket, data: bytes) -> None:
 
 
 def receive(connection: socket.socket) -> bytes | None:
-    """The next frame, or None when the other side is gone, even in the middle of a frame."""
+    """The next frame, or None when the other side is gone or silent, even in the middle of a frame."""
     size = _exactly(connection, 8)
     return None if size is None else _exactly(connection, int.from_bytes(size, "little"))
 
@@ -35,7 +35,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes | None:
     while done < size:
         try:
             count = connection.recv_into(view[done:])
-        except ConnectionError:
+        except (ConnectionError, TimeoutError):
             return None
         if count == 0:
             return None

@@ -38,9 +38,10 @@ class Classifier(nn.Module):
 
 
 def normaliser(kind: Norm, channels: int) -> nn.Module:
-    """BatchNorm, GroupNorm with groups of at most 16 channels, or nothing."""
+    """BatchNorm, GroupNorm with as few equal groups as give each at most 16 channels, or nothing."""
     if kind == "batch":
         return nn.BatchNorm2d(channels)
     if kind == "group":
-        return nn.GroupNorm(max(1, channels // 16), channels)
+        groups = next(g for g in range(1, channels + 1) if channels % g == 0 and channels // g <= 16)
+        return nn.GroupNorm(groups, channels)
     return nn.Identity()

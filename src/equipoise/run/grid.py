@@ -16,13 +16,23 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from equipoise.config.loader import Flat, find_preset, flat, flat_overrides, layered, nested, read_yaml, source_flat
-from equipoise.config.loader import value_of as parsed
+from equipoise.config.loader import (
+    SWEEP_KEYS,
+    Flat,
+    find_preset,
+    flat,
+    flat_overrides,
+    layered,
+    nested,
+    read_yaml,
+    source_flat,
+    value_of,
+)
 from equipoise.config.schema import Config, check
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import suggestion
 
-KEYS = ("preset", "seeds", "base", "cells", "grid")
+KEYS = ("preset", *SWEEP_KEYS)
 
 
 @dataclass(frozen=True)
@@ -44,15 +54,22 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
     """A sweep file, or any preset; `key=a,b` on the command adds an axis."""
     path = find_preset(source)
     raw = read_yaml(path)
-    is_sweep = any(key in raw for key in KEYS[1:])
+    is_sweep = any(key in raw for key in SWEEP_KEYS)
     plan: dict[str, Any] = raw if is_sweep else {"preset": source}
     unknown = [Problem(key, f"unknown key in a sweep{suggestion(key, list(KEYS))}") for key in plan.keys() - set(KEYS)]
     if unknown:
         raise ConfigError(sorted(unknown), where=str(path))
     fixed, axes = _axes(overrides, plan.get("grid") or {})
     data_path = fixed.pop("data.path", None)
-    base = layered(source_flat(str(plan.get("preset", "fedavg"))), flat(plan.get("base") or {}))
-    rows = {str(label): flat(row or {}) for label, row in (plan.get("cells") or {"": {}}).items()}
+    common = flat(plan.get("base") or {})
+    base = layered(source_flat(str(plan.get("preset", "fedavg"))), common)
+    named = plan.get("cells") or {"": {}}
+    if not isinstance(named, Mapping):
+        message = f"expected a label and settings for each, got {named!r}"
+        raise ConfigError([Problem("cells", message)], where=str(path))
+    rows = {str(label): flat(row or {}) for label, row in named.items()}
+    if any("seed" in layer for layer in (common, fixed, axes, *rows.values())):
+        raise ConfigError([Problem("seed", "a sweep runs several; give --seeds, a count or a list such as 0,1,7")])
     cells = _cells(layered(base, fixed), rows, axes, _seeds(seeds or plan.get("seeds", 3)))
     return Grid(source, cells, Path(data_path) if data_path else None)
 
@@ -68,7 +85,8 @@ def _cells(base: Flat, rows: Mapping[str, Flat], axes: Mapping[str, list[Any]], 
             try:
                 cells.append(Cell(name or str(base.get("name", "run")), check(nested({**layer, "seed": seed}))))
             except ConfigError as error:
-                problems += [Problem(f"{name}: {problem.path}", problem.message) for problem in error.problems]
+                at = f"{name}: " if name else ""
+                problems += [Problem(f"{at}{problem.path}", problem.message) for problem in error.problems]
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
     return cells
@@ -81,12 +99,13 @@ def _slug(label: str) -> str:
 
 def _axes(overrides: Sequence[str], grid: Mapping[str, Any]) -> tuple[Flat, dict[str, list[Any]]]:
     """(fixed overrides, axes): `key=a,b` is an axis, `key=a` is fixed and takes the key out of the file's grid."""
-    fixed_texts, axes = [], {key: list(values) for key, values in flat(grid).items()}
+    axes = {key: values if isinstance(values, list) else [values] for key, values in flat(grid).items()}
+    fixed_texts = []
     for text in overrides:
         key, _, value = text.partition("=")
         if "," in value and not value.startswith(("[", "{")):
             (canonical,) = flat_overrides([f"{key}=0"])
-            axes[canonical] = [parsed(part) for part in value.split(",")]
+            axes[canonical] = [value_of(part) for part in value.split(",")]
         else:
             fixed_texts.append(text)
     fixed = flat_overrides(fixed_texts)
@@ -94,7 +113,7 @@ def _axes(overrides: Sequence[str], grid: Mapping[str, Any]) -> tuple[Flat, dict
 
 
 def _seeds(given: Any) -> list[int]:
-    value = parsed(given) if isinstance(given, str) and "," not in given else given
+    value = value_of(given) if isinstance(given, str) and "," not in given else given
     seeds = value.split(",") if isinstance(value, str) else value
     try:
         listed = list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds]

@@ -1,0 +1,445 @@
+"""Write docs/reference from the code: commands, configuration, registered names, presets, errors.
+
+    python scripts/write_reference.py            write the pages
+    python scripts/write_reference.py --check    exit 1 when a page is stale
+
+What code cannot say is written here: the JSON of each command, exit codes, environment variables. `metrics.md` and
+`glossary.md` are written by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import re
+import sys
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+import typer
+
+import equipoise
+from equipoise.cli import app
+from equipoise.config import aliases, blocks, loader, schema
+from equipoise.core import errors, registry
+from equipoise.core.options import Options
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
+GENERATED = "<!-- Written by `make docs` from the code; edit the code, not this page. -->"
+
+EXIT_CODES = [
+    ("0", "done"),
+    ("1", "the run failed, or a cell of a sweep did"),
+    ("2", "the request was wrong: nothing was started"),
+    ("130", "stopped by Ctrl-C or SIGTERM; a run can be resumed"),
+]
+VARIABLES = [
+    ("EQUIPOISE_DATA", "folder of the image sets; `data.path=…` and `--path` come first"),
+    ("EQUIPOISE_STORE", "the store, where `--store` is not given"),
+    ("EQUIPOISE_BLOBS", "folder of weights beside a PostgreSQL store; default `runs/blobs`"),
+    ("EQUIPOISE_CACHE", "folder of decoded images; default `~/.cache/equipoise`"),
+    ("EQUIPOISE_MIRROR", "address that `data fetch` takes files from, where `--mirror` is not given"),
+]
+
+RUN_JSON = [
+    ("run_id", "the run's id"),
+    ("name", "what the run is called; ids begin with it"),
+    ("status", "`running`, `done`, `failed`, `stopped` or `killed`"),
+    ("error", "the message of a failed or stopped run, otherwise null"),
+    ("config", "the resolved configuration: every key of [config.md](config.md)"),
+    ("headline", "name of the metric that tables show for this method"),
+    ("metrics", "{name: value} of the server at the last checkpoint; see [metrics.md](metrics.md)"),
+    ("best", "{step, value, selected_by}: the headline where validation peaks; null before the first score"),
+    ("curve", "{steps, values, validation}: the headline and validation over the scored checkpoints"),
+    ("partition", "fingerprint of who owned what"),
+    ("version", "version of Equipoise that trained it"),
+    ("created", "when it began, UTC"),
+    ("finished", "when it ended, UTC, or null"),
+    ("events", "[{time, kind, step, client, message}], oldest first"),
+    ("findings", "reserved for diagnoses; empty in this version"),
+]
+COMPARE_JSON = [
+    ("against", "label of the row that differences are taken to: the first"),
+    ("reductions", "{final, best}: how one number was made of a curve, in words"),
+    ("rows", "[{label, metric, runs, seeds, final, best, difference, differs}], in the order of the table"),
+    ("rows[].final, rows[].best", "{mean, std, n} over seeds, as shares of one; std is null for one seed"),
+    ("rows[].difference", "{mean, low, high, n} of the paired final values; null for the first row or one common seed"),
+    ("rows[].differs", "{key: value} of the settings that not all rows share"),
+    ("protocol", "{key: value} of the settings that all rows share, and `partition.fingerprints`"),
+]
+JSON: dict[str, list[tuple[str, str]]] = {
+    "run": RUN_JSON,
+    "resume": RUN_JSON,
+    "show": RUN_JSON,
+    "sweep": [
+        ("runs", "run ids, in the order of the grid"),
+        ("failed", "[{cell, seed, error}] of the cells that did not finish"),
+        ("against, reductions, rows, protocol", "as in `compare`; absent when no cell finished"),
+    ],
+    "compare": COMPARE_JSON,
+    "ls": [
+        ("run_id, name, status, method, data, seed", "as in `show`; `data` is the name of the set"),
+        ("sweep, cell", "the sweep the run belongs to and its label there, or null"),
+        ("created, finished, error", "as in `show`"),
+        ("steps", "{done, planned}: checkpoints"),
+        ("metric, value", "the headline and its newest value, or null"),
+    ],
+    "partition": [
+        ("name, clients, samples", "splitter, number of clients, images over all clients"),
+        ("fingerprint", "SHA-256 of who owns what"),
+        ("disjoint, covering, overlap", "what the check found; `overlap` is the share of images on several clients"),
+        ("skew", "{name: value}: [realised skew](../explanation/partitions.md#realised-skew)"),
+        ("counts", "images: one row per client, one column per class"),
+    ],
+    "data list": [
+        ("name, summary, classes, shape, train, test", "what was published of the set"),
+        ("found, where", "whether its files are there, and where: a path, `embedded`, `incomplete: …` or null"),
+    ],
+    "data check": [
+        ("name, classes, shape", "the set, its class names, channels × height × width"),
+        ("splits", "{train, test}: {count, published, labels}; `labels` counts images per class"),
+        ("is_complete", "whether both counts are the published ones"),
+        ("range, mean, std", "smallest and largest value; mean and deviation per channel of [0, 1]"),
+        ("normalises_with", "{mean, std} that training uses"),
+        ("files", "[{path, bytes, sha256, md5, checksum}]; `checksum` is `matches` or `unknown`"),
+    ],
+    "data fetch": [
+        ("name", "the set"),
+        ("files", "[{path, bytes, is_new}]; `is_new` is false for a file that was there and whole"),
+    ],
+    "presets": [
+        ("name, summary", "what to type after `run` or `sweep`, and one sentence"),
+        ("kind", "`run` or `sweep`"),
+        ("command", "the command in the file's first line"),
+    ],
+    "methods": [
+        ("name, aliases, summary", "its name, other accepted names, one sentence"),
+        ("answers", "the five answers"),
+        ("parameters", "{key: {default, description}} of the settings under `method.`"),
+    ],
+}
+LISTS = {"ls", "data list", "presets", "methods"}
+"""Commands whose JSON is a list; their tables describe one item."""
+
+COMPUTED = {"rounds": "10", "checkpoints": "the smaller of 10 and `client.epochs`"}
+"""Defaults that depend on other keys."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare instead of writing; exit 1 when a page is stale")
+    is_check = parser.parse_args().check
+    stale = [name for name, text in pages().items() if _current(FOLDER / name) != text]
+    if is_check:
+        for name in stale:
+            print(f"docs/reference/{name} is stale: run `make docs`", file=sys.stderr)
+        sys.exit(1 if stale else 0)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        (FOLDER / name).write_text(pages()[name], encoding="utf-8")
+    print(f"docs/reference: {len(stale)} of {len(pages())} pages written")
+
+
+def _current(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def pages() -> dict[str, str]:
+    """File name → text of every generated page."""
+    parts = {
+        "commands.md": commands(),
+        "config.md": config(),
+        "methods.md": methods(),
+        "models.md": named_page("Models", registry.MODELS, "model", "Every model is an encoder and a linear head."),
+        "datasets.md": datasets(),
+        "partitions.md": partitions(),
+        "presets.md": presets(),
+        "errors.md": error_classes(),
+    }
+    return {name: "\n\n".join([GENERATED, *text]).rstrip() + "\n" for name, text in parts.items()}
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+# commands
+
+
+def commands() -> Iterator[str]:
+    root: Any = typer.main.get_command(app)
+    yield "# Commands"
+    yield "`--json` prints one document to standard output; progress and messages go to standard error."
+    yield table(["exit code", "meaning"], EXIT_CODES)
+    yield "`equipoise COMMAND --help` explains a command. Before the command, `--debug` also anywhere:"
+    yield table(["option", "what it does"], [[f"`{param.opts[0]}`", param.help] for param in root.params])
+    yield table(["variable", "what it names"], [(f"`{name}`", text) for name, text in VARIABLES])
+    for name, command in leaves(root):
+        yield from _command(name, command)
+
+
+def leaves(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """("data check", command) of every command, also those in groups."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from leaves(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    arguments = [param for param in command.params if param.param_type_name == "argument"]
+    given = [param for param in command.params if param.param_type_name == "option"]
+    usage = " ".join(["equipoise", name, *(_metavar(param) for param in arguments), "[OPTION]…" if given else ""])
+    yield f"## equipoise {name}"
+    yield f"```text\n{usage.strip()}\n```"
+    yield from _help(command.help)
+    rows = [[f"`{_metavar(param)}`", _kind(param), _about(param)] for param in arguments]
+    rows += [[", ".join(f"`{text}`" for text in param.opts), _kind(param), _about(param)] for param in given]
+    yield table(["argument or option", "value", "what it does"], rows)
+    if any(param.name == "as_json" for param in given):
+        yield from _json(name)
+
+
+def _json(name: str) -> Iterator[str]:
+    if name != "run" and JSON[name] is RUN_JSON:
+        yield "`--json` prints the document of [equipoise run](#equipoise-run)."
+        return
+    yield "Each item of the list that `--json` prints:" if name in LISTS else "What `--json` prints:"
+    yield table(["key", "what it holds"], [(_keys(key), text) for key, text in JSON[name]])
+
+
+def _keys(text: str) -> str:
+    return ", ".join(f"`{key}`" for key in text.split(", "))
+
+
+def _metavar(param: Any) -> str:
+    """KEY=VALUE… of a metavar that may bring its own brackets; in brackets where it may be left out."""
+    name = re.sub(r"^\[(.*)\]…$", r"\1", param.metavar or param.name.upper())
+    repeated = f"{name}…" if param.nargs == -1 else name
+    return repeated if param.required else f"[{repeated}]"
+
+
+def _help(text: str) -> Iterator[str]:
+    """Paragraphs as they are; indented examples as one block."""
+    plain = re.sub(r"\[/?\w*\]", "", text)
+    paragraphs = [part for part in plain.split("\n\n") if part.strip()]
+    for is_example, group in groupby(paragraphs, key=lambda part: part.startswith(" ")):
+        if is_example:
+            yield "```text\n" + "\n".join(part.strip() for part in group) + "\n```"
+        else:
+            yield from (f"{part}:" if part in {"Example", "Examples"} else part for part in group)
+
+
+def _kind(param: Any) -> str:
+    annotation = param.type_descriptor.annotation
+    if getattr(param, "is_flag", False):
+        return "–"
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return " ".join(f"`{item}`" for item in annotation)
+    words = {int: "whole number", str: "text", Path: "path", list[str]: "texts"}[annotation]
+    return words if param.min is None else f"{words} ≥ {param.min}"
+
+
+def _about(param: Any) -> str:
+    default = param.default if param.show_default and not getattr(param, "is_flag", False) else None
+    shown = f" Default: `{default}`." if default not in (None, "") else ""
+    return re.sub(r"\s+\[default: (.*?)\]$", r" Default: `\1`.", param.help) + shown
+
+
+# configuration
+
+
+def config() -> Iterator[str]:
+    yield "# Configuration"
+    yield (
+        "A run is a preset (or a YAML file) and `key=value` settings over it. A key that is not listed here is an"
+        " error; all problems are reported at once. `data=x`, `partition=x`, `model=x`, `method=x` and `engine=x` are"
+        " short for `….name=x`. Choosing another name drops the settings that belonged to the old one."
+    )
+    top = {
+        key: field for key, field in schema.Config.model_fields.items() if key not in {**schema.NAMED, **schema.PLAIN}
+    }
+    yield "## The run"
+    yield keys_table("", top)
+    yield "`preset: x` in a file puts preset x underneath it. `data.path=…` names the data folder, on the command only."
+    for name, options in schema.PLAIN.items():
+        yield f"## {name}"
+        yield options.__doc__ or ""
+        yield keys_table(f"{name}.", options.model_fields)
+    for name, known in schema.NAMED.items():
+        yield from _named_block(name, known)
+    yield "## Names that are understood"
+    yield "These are accepted everywhere and printed in canonical form."
+    yield table(
+        ["key", "also accepted as"],
+        [(f"`{key}`", " ".join(f"`{other}`" for other in others)) for key, others in aliases.SYNONYMS.items()],
+    )
+
+
+BLOCKS = {
+    "method": blocks.MethodOptions,
+    "data": blocks.DataOptions,
+    "partition": blocks.PartitionOptions,
+    "model": blocks.ModelOptions,
+    "engine": blocks.EngineOptions,
+}
+
+
+def _named_block(name: str, known: registry.Registry[Any]) -> Iterator[str]:
+    common = BLOCKS[name]
+    yield f"## {name}"
+    yield common.__doc__ or ""
+    yield keys_table(f"{name}.", common.model_fields, {f"{name}.name": ", ".join(f"`{x}`" for x in known.names())})
+    for entry in known:
+        own = own_fields(entry.options, common)
+        if own:
+            yield f"With `{name}={entry.name}`:"
+            yield keys_table(f"{name}.", own)
+
+
+def own_fields(options: type[Options], common: type[Options]) -> dict[str, Any]:
+    """The settings a named thing has beside those of its block."""
+    return {key: field for key, field in options.model_fields.items() if key not in common.model_fields}
+
+
+def keys_table(prefix: str, fields: dict[str, Any], kinds: dict[str, str] | None = None) -> str:
+    rows = []
+    for key, field in fields.items():
+        path = f"{prefix}{key}"
+        kind = (kinds or {}).get(path) or _type(field.annotation)
+        default = COMPUTED.get(path) or f"`{'null' if field.default is None else field.default}`"
+        rows.append([f"`{path}`", kind, default, _range(field), field.description or "which one"])
+    return table(["key", "type", "default", "range", "what it is"], rows)
+
+
+def _type(annotation: Any) -> str:
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(annotation))
+    if get_origin(annotation) in {Union, types.UnionType}:
+        return " or ".join(_type(part) for part in get_args(annotation))
+    return {int: "whole number", float: "number", str: "text", bool: "yes or no", types.NoneType: "null"}[annotation]
+
+
+def _range(field: Any) -> str:
+    signs = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
+    bounds = [f"{sign} {getattr(m, name)}" for m in field.metadata for name, sign in signs.items() if hasattr(m, name)]
+    patterns = [f"`{m.pattern}`" for m in field.metadata if getattr(m, "pattern", None)]
+    return ", ".join(bounds + patterns) or "–"
+
+
+# things with names
+
+
+def named_page(title: str, known: registry.Registry[Any], block: str, intro: str) -> Iterator[str]:
+    """One section per module: what it says of itself, and each name's own settings."""
+    yield f"# {title}"
+    yield intro
+    for _, group in groupby(sorted(known, key=lambda entry: entry.module), key=lambda entry: entry.module):
+        yield from _section(list(group), block)
+
+
+def _section(entries: list[registry.Entry[Any]], block: str) -> Iterator[str]:
+    yield "## " + " · ".join(entry.name for entry in entries)
+    first, _, rest = entries[0].doc.partition("\n\n")
+    yield first
+    if rest:
+        yield f"```text\n{rest}\n```" if block == "method" else rest
+    for entry in entries:
+        if entry.aliases:
+            yield f"`{entry.name}` is also understood as {', '.join(f'`{alias}`' for alias in entry.aliases)}."
+        own = own_fields(entry.options, BLOCKS[block])
+        if own:
+            yield f"Settings of `{entry.name}`:" if len(entries) > 1 else "Settings:"
+            yield keys_table(f"{block}.", own)
+
+
+def methods() -> Iterator[str]:
+    intro = (
+        "A method is five answers: what is base, what is align, who chooses λ, how the server merges, how the merged"
+        " thing predicts. `cls` is the cross-entropy of the labels. Any method runs with `communication=rounds` and"
+        " with `communication=one-shot`; see [one-shot and rounds](../explanation/one-shot-and-rounds.md)."
+    )
+    yield from named_page("Methods", registry.METHODS, "method", intro)
+    yield "## λ policies"
+    yield "What can choose λ. In this version a method's file names its policy; none is chosen by a key."
+    for entry in registry.BALANCES:
+        yield f"**{entry.name}**: {entry.summary}"
+        yield f"```text\n{entry.doc.partition(chr(10) * 2)[2]}\n```"
+
+
+def datasets() -> Iterator[str]:
+    from equipoise.data.known import KNOWN
+    from equipoise.data.source import SOURCES
+
+    intro = (
+        "How to bring files: [bring your data](../howto/data.md). One-channel images are repeated to three before"
+        " the network sees them. The CIFAR-100 and SVHN readers were tested on archives written in the original"
+        " layout, because no real copy was at hand."
+    )
+    yield from named_page("Datasets", registry.DATASETS, "data", intro)
+    yield "## Facts and files"
+    rows = []
+    for entry in registry.DATASETS:
+        known, source = KNOWN[entry.name], SOURCES.get(entry.name)
+        places = ", ".join(f"`{place}`" for place in source.places) if source else "none: embedded"
+        shape = "×".join(map(str, known.shape))
+        rows.append([f"`{entry.name}`", str(known.n_classes), shape, f"{known.train} + {known.test}", places])
+    yield table(["set", "classes", "shape", "train + test", "files looked for"], rows)
+
+
+def partitions() -> Iterator[str]:
+    intro = (
+        "Who owns which training image. All take `partition.clients` and `partition.min_size`. How they differ, what"
+        " is checked and how skew is measured: [partitions](../explanation/partitions.md)."
+    )
+    yield from named_page("Partitions", registry.SPLITTERS, "partition", intro)
+
+
+def presets() -> Iterator[str]:
+    yield "# Presets"
+    yield "`equipoise presets` lists them, `equipoise presets NAME` prints one. All run on embedded data."
+    for name in loader.preset_names():
+        text = (loader.PRESETS / f"{name}.yaml").read_text(encoding="utf-8")
+        summary, _, command = text.splitlines()[0].lstrip("# ").partition("   ")
+        yield f"## {name}"
+        yield f"{summary} `{command.strip()}`"
+        yield "```yaml\n" + "\n".join(text.splitlines()[1:]) + "\n```"
+
+
+def error_classes() -> Iterator[str]:
+    yield "# Errors"
+    yield (errors.__doc__ or "").strip().split("\n", 1)[0]
+    tree = (errors.__doc__ or "").split("\n\n")[1]
+    yield "```text\n" + "\n".join(line.removeprefix("    ") for line in tree.splitlines()) + "\n```"
+    yield (
+        "A message has three parts: what happened, with the values; where; what to do next. The traceback is shown"
+        " with `--debug`. An error that is none of these is a bug: it ends with exit code 1."
+    )
+    rows = [[f"`{kind.__name__}`", f"`{kind.__mro__[1].__name__}`", str(kind.exit_code)] for kind in known_errors()]
+    yield table(["error", "is a", "exit code"], rows)
+
+
+def known_errors() -> list[type[errors.EquipoiseError]]:
+    """Every error class of the product, each after the one it is derived from."""
+    for found in pkgutil.walk_packages(equipoise.__path__, "equipoise."):
+        if not found.name.endswith("__main__"):
+            importlib.import_module(found.name)
+
+    def below(kind: type[errors.EquipoiseError]) -> Iterator[type[errors.EquipoiseError]]:
+        for child in kind.__subclasses__():
+            if child.__module__.startswith("equipoise."):
+                yield child
+                yield from below(child)
+
+    return list(below(errors.EquipoiseError))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""What the tests share: a seed, tiny configurations, and ways to run them to the end."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from equipoise.config.loader import load
+from equipoise.config.schema import Config
+from equipoise.core.values import ClientState, ClientUpdate, State
+from equipoise.run.build import Federation, build, make_engine
+from equipoise.run.loop import Record, federate, first_snapshot
+
+TINY = ("data.limit=200", "data.test_limit=60", "partition.alpha=0.5", "partition.clients=3", "client.epochs=1")
+Numbers = dict[tuple[int, int | None, str], float]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite-golden", action="store_true", help="write tests/golden/curves anew instead of comparing")
+
+
+@pytest.fixture
+def seed() -> int:
+    return 7
+
+
+@pytest.fixture
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture(autouse=True)
+def _no_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test does never depends on the folder of whoever runs it."""
+    for name in ("EQUIPOISE_STORE", "EQUIPOISE_BLOBS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def tiny(*overrides: str, model: str = "mlp") -> Config:
+    """180 digits over three clients, one epoch, two rounds, a perceptron with 16 units."""
+    size = ("model.hidden=16",) if model == "mlp" else ()
+    given = [*TINY, f"model={model}", *size]
+    names = {text.split("=")[0] for text in overrides}
+    kept = [text for text in given if text.split("=")[0] not in names]
+    is_one_shot = "communication=one-shot" in overrides
+    rounds = [] if is_one_shot or "rounds" in names else ["rounds=2"]
+    return load("fedavg", [*kept, *rounds, *overrides]).config
+
+
+def one_shot(*overrides: str, epochs: int = 4, checkpoints: int = 2, model: str = "mlp") -> Config:
+    axis = ("communication=one-shot", f"checkpoints={checkpoints}", f"client.epochs={epochs}")
+    return tiny(*axis, *overrides, model=model)
+
+
+def records(config: Config | Federation) -> list[Record]:
+    """Every step of a run, without a store."""
+    federation = build(config) if isinstance(config, Config) else config
+    engine = make_engine(federation.site)
+    try:
+        return list(federate(federation, engine, first_snapshot(federation), 0, nobody))
+    finally:
+        engine.close()
+
+
+def nobody(*_: object) -> None:
+    """A tick that nobody hears."""
+
+
+def numbers(steps: Sequence[Record]) -> Numbers:
+    """(step, client, name) → value, without the time it took."""
+    rows = [row for record in steps for row in record.rows if row.name != "seconds"]
+    return {(row.step, row.client, row.name): row.value for row in rows}
+
+
+def update(client: int, samples: int, model: Mapping[str, Tensor], **metrics: float) -> ClientUpdate:
+    return ClientUpdate(client, samples, model, ClientState(model), metrics)
+
+
+def assert_same(ours: State, theirs: State) -> None:
+    """Equal to the last bit: names, types, shapes, values."""
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        assert tensor.dtype == theirs[name].dtype, name
+        assert torch.equal(tensor, theirs[name]), name
+
+
+def assert_same_update(ours: ClientUpdate, theirs: ClientUpdate) -> None:
+    assert (ours.client, ours.samples) == (theirs.client, theirs.samples)
+    assert_same(ours.model, theirs.model)
+    for part in ("model", "optimiser", "policy"):
+        assert_same(getattr(ours.own, part), getattr(theirs.own, part))
+    timeless = [{k: v for k, v in one.metrics.items() if k != "seconds"} for one in (ours, theirs)]
+    assert timeless[0] == timeless[1]
+
+
+@contextmanager
+def untouched_rng() -> Iterator[None]:
+    """The global generators of torch, numpy and Python are afterwards as they were before."""
+    torch_before, numpy_before, python_before = _global_state()
+    yield
+    torch_after, numpy_after, python_after = _global_state()
+    assert torch.equal(torch_before, torch_after)
+    assert numpy_before == numpy_after
+    assert python_before == python_after
+
+
+def _global_state() -> tuple[Tensor, str, object]:
+    return torch.get_rng_state(), repr(np.random.get_state(legacy=False)), random.getstate()
+
+
+@pytest.fixture(scope="session")
+def federation_of() -> Callable[[Config], Federation]:
+    """`build`, once per configuration for all tests."""
+    known: dict[str, Federation] = {}
+
+    def get(config: Config) -> Federation:
+        key = config.model_dump_json()
+        if key not in known:
+            known[key] = build(config)
+        return known[key]
+
+    return get

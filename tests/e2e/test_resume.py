@@ -1,0 +1,156 @@
+"""A run killed or stopped at any instant goes on to the same numbers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.values import Row
+from equipoise.store import blobs, read
+from equipoise.store.database import open_store
+from tests.e2e.conftest import TINY, Equipoise, command, environment
+
+ROUNDS = 8
+RUN = ("run", "fedprox", *TINY)
+
+
+def numbers(store: str | Path) -> list[Row]:
+    """Every number of the newest run but clock readings."""
+    with open_store(store) as opened:
+        run = read.runs(opened)[0]
+        assert run.status == "done"
+        return [row for row in read.rows(opened, run.run_id) if row.name != "seconds"]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    folder = tmp_path_factory.mktemp("whole")
+    subprocess.run(command(*RUN, f"rounds={ROUNDS}"), cwd=folder, env=environment(), check=True, capture_output=True)
+    return numbers(folder / "runs" / "equipoise.db")
+
+
+def begun(folder: Path, *extra: str, at_round: int, rounds: int = ROUNDS, **variables: str) -> subprocess.Popen[str]:
+    """A run that has just reported that round."""
+    process = subprocess.Popen(
+        command(*RUN, *extra, f"rounds={rounds}"),
+        cwd=folder,
+        env=environment(**variables),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    seen = ""
+    while not seen.startswith(f"round {at_round}/"):
+        seen = process.stderr.readline()
+        assert seen, "the run ended before that round"
+    return process
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, err = process.communicate(timeout=60)
+    return process.returncode, err
+
+
+@pytest.mark.parametrize(("at_round", "engine"), [(1, "local"), (5, "local"), (3, "processes")])
+def test_killed_runs_resume_to_the_last_bit(
+    at_round: int, engine: str, equipoise: Equipoise, tmp_path: Path, expected: list[Row]
+) -> None:
+    process = begun(tmp_path, f"engine={engine}", at_round=at_round)
+    process.kill()
+    ended(process)
+    (listed,) = equipoise("ls", "--json").json
+    assert listed["status"] == "killed"
+    resumed = equipoise("resume", "latest", "--json")
+    assert resumed.json["status"] == "done"
+    assert f"from round {listed['steps']['done'] + 1}" in resumed.err
+    assert numbers(tmp_path / "runs" / "equipoise.db") == expected
+
+
+def test_workers_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
+    process = begun(tmp_path, "engine=processes", at_round=2)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    process.kill()
+    ended(process)
+    assert children
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{child}/cmdline").exists() for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_cleanly(number: signal.Signals, equipoise: Equipoise, tmp_path: Path, expected: list[Row]) -> None:
+    process = begun(tmp_path, at_round=2)
+    os.kill(process.pid, number)
+    code, err = ended(process)
+    assert code == 130
+    assert "Traceback" not in err
+    (listed,) = equipoise("ls", "--json").json
+    assert listed["status"] == "stopped"
+    assert f"equipoise resume {listed['run_id']}" in err
+    equipoise("resume", listed["run_id"])
+    assert numbers(tmp_path / "runs" / "equipoise.db") == expected
+
+
+def test_a_corrupt_checkpoint_falls_back_and_says_so(equipoise: Equipoise, tmp_path: Path, expected: list[Row]) -> None:
+    process = begun(tmp_path, at_round=4)
+    process.kill()
+    ended(process)
+    store = tmp_path / "runs" / "equipoise.db"
+    with open_store(store) as opened:
+        run = read.runs(opened)[0]
+        newest = read.checkpoints(opened, run.run_id)[0]
+        path = blobs.blob_path(opened, newest.manifest["server"])
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    resumed = equipoise("resume", "latest")
+    assert f"checkpoint {newest.step} cannot be used" in resumed.err
+    assert numbers(store) == expected
+    events = equipoise("show", "latest", "--json").json["events"]
+    assert "checkpoint-damaged" in {event["kind"] for event in events}
+
+
+def test_a_running_run_is_not_resumed_twice(equipoise: Equipoise, tmp_path: Path) -> None:
+    process = begun(tmp_path, at_round=1, rounds=2000)
+    refused = equipoise("resume", "latest", code=1)
+    process.kill()
+    ended(process)
+    assert "is being worked on by another process" in refused.err
+
+
+def test_a_finished_run_has_nothing_left_to_resume(equipoise: Equipoise) -> None:
+    equipoise("run", "fedavg", *TINY, "rounds=1")
+    assert equipoise("resume", "latest", "--json").json["status"] == "done"
+
+
+def test_postgresql_keeps_a_killed_run(equipoise: Equipoise, tmp_path: Path, expected: list[Row]) -> None:
+    server = os.environ.get("EQUIPOISE_TEST_POSTGRES")
+    if not server:
+        pytest.skip("EQUIPOISE_TEST_POSTGRES is not set: no PostgreSQL server")
+    from sqlalchemy import create_engine, text
+    from sqlalchemy.engine import make_url
+
+    url = make_url(server).set(drivername="postgresql+psycopg")
+    admin = create_engine(url, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS e2e_resume"))
+        connection.execute(text("CREATE DATABASE e2e_resume"))
+    admin.dispose()
+    location = url.set(database="e2e_resume", drivername="postgresql").render_as_string(hide_password=False)
+    variables = {"EQUIPOISE_STORE": location, "EQUIPOISE_BLOBS": str(tmp_path / "blobs")}
+    process = begun(tmp_path, at_round=3, **variables)
+    process.kill()
+    ended(process)
+    equipoise("resume", "latest", **variables)
+    os.environ["EQUIPOISE_BLOBS"] = str(tmp_path / "blobs")
+    try:
+        assert numbers(location) == expected
+    finally:
+        del os.environ["EQUIPOISE_BLOBS"]

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from equipoise.balance.policy import Balance
+from equipoise.client.batches import batches
+from equipoise.client.train import Recipe, train
+from equipoise.config.schema import Config
+from equipoise.core.errors import NonFinite
+from equipoise.core.values import ClientState, ClientUpdate, Images, Task, Weighed
+from equipoise.data.augment import normalise
+from equipoise.engine.engine import clock_of, method_of
+from equipoise.engine.messages import result_bytes, result_from, task_bytes, task_from
+from equipoise.models.build import build_model, state_of
+from tests.conftest import assert_same, assert_same_update, one_shot, tiny, untouched_rng
+
+MEAN, STD = (0.4, 0.5, 0.6), (0.2, 0.3, 0.4)
+NARROW = {"mlp": (), "cnn": ("model.width=4", "model.features=8"), "resnet8": ("model.width=4",)}
+
+
+@pytest.fixture
+def images(rng) -> Images:
+    """45 images of four classes: five batches of eight and one of five."""
+    return Images(rng.integers(0, 256, (45, 1, 8, 8), dtype=np.uint8), rng.integers(0, 4, 45))
+
+
+def recipe_of(config: Config) -> Recipe:
+    method = method_of(config)
+    model = build_model(config.model, (3, 8, 8), 4, config.seed)
+    return Recipe(config, clock_of(config), model, method.objective, method.balance, MEAN, STD)
+
+
+def trained(recipe: Recipe, images: Images, task: Task) -> ClientUpdate:
+    return train(recipe, task, images, np.bincount(images.labels, minlength=4))
+
+
+def first_task(recipe: Recipe, epochs: range, client: int = 2, step: int = 0) -> Task:
+    return Task(step, client, epochs, state_of(recipe.model))
+
+
+def bare_loop(config: Config, images: Images, epochs: range, client: int):
+    """The same training as everybody writes it; the losses of its steps, and the weights."""
+    model = build_model(config.model, (3, 8, 8), 4, config.seed)
+    options, losses = config.client, []
+    if options.optimiser == "sgd":
+        optimiser = torch.optim.SGD(model.parameters(), options.lr, options.momentum, weight_decay=options.weight_decay)
+    else:
+        betas = (options.momentum, 0.999)
+        optimiser = torch.optim.AdamW(model.parameters(), options.lr, betas, weight_decay=options.weight_decay)
+    model.train()
+    for epoch in epochs:
+        for index in batches(len(images), options.batch, config.seed, epoch, client):
+            batch = normalise(torch.from_numpy(images.pixels[index]), MEAN, STD)
+            loss = F.cross_entropy(model(batch).logits, torch.from_numpy(images.labels[index]))
+            optimiser.zero_grad()
+            loss.backward()
+            if options.clip is not None:
+                torch.nn.utils.clip_grad_norm_(model.parameters(), options.clip)
+            optimiser.step()
+            losses.append(loss.item())
+    return losses, model.state_dict()
+
+
+@pytest.mark.parametrize("extra", [(), ("client.clip=0.1",), ("client.weight_decay=0.01",), ("client.optimiser=adamw",)])
+@pytest.mark.parametrize("model", ["mlp", "cnn", "resnet8"])
+def test_the_loop_is_a_bare_loop_to_the_last_bit(images, model, extra, seed):
+    config = tiny(f"seed={seed}", "client.batch=8", "client.lr=0.01", *NARROW[model], *extra, model=model)
+    recipe = recipe_of(config)
+    update = trained(recipe, images, first_task(recipe, range(1, 3)))
+    losses, state = bare_loop(config, images, range(1, 3), client=2)
+    assert_same(update.model, {name: tensor.contiguous() for name, tensor in state.items()})
+    assert update.metrics["steps"] == len(losses) == 2 * 6
+    assert update.metrics["loss/base"] == pytest.approx(sum(losses) / 12, rel=1e-12)
+    assert update.metrics["samples"] == update.samples == 45
+
+
+@pytest.mark.parametrize("clip", [0.05, 1e6])
+def test_one_clipped_step_by_hand(images, clip):
+    config = tiny("client.batch=100", "client.lr=0.5", "client.momentum=0", f"client.clip={clip}")
+    recipe = recipe_of(config)
+    start = state_of(recipe.model)
+    update = trained(recipe, images, first_task(recipe, range(1)))
+    model = build_model(config.model, (3, 8, 8), 4, config.seed)
+    order = batches(45, 100, config.seed, 0, 2)[0]
+    batch = normalise(torch.from_numpy(images.pixels[order]), MEAN, STD)
+    F.cross_entropy(model(batch).logits, torch.from_numpy(images.labels[order])).backward()
+    norm = sum(parameter.grad.square().sum().item() for parameter in model.parameters()) ** 0.5
+    factor = min(1, clip / norm)
+    for name, parameter in model.named_parameters():
+        expected = start[name] - 0.5 * factor * parameter.grad
+        assert torch.allclose(update.model[name], expected, rtol=1e-4, atol=1e-7), name
+    assert update.metrics["grad/norm"] == pytest.approx(norm, rel=1e-5)
+    assert update.metrics["grad/clip"] == pytest.approx(factor, rel=1e-5)
+
+
+def by_wire(recipe: Recipe, images: Images, task: Task) -> ClientUpdate:
+    """The same client on another machine."""
+    result = trained(recipe, images, task_from(task_bytes(task)))
+    back = result_from(result_bytes(result))
+    assert isinstance(back, ClientUpdate)
+    return back
+
+
+@pytest.mark.parametrize("travel", [trained, by_wire], ids=["in place", "through messages"])
+@pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
+@pytest.mark.parametrize("model", ["cnn", "resnet8"])
+def test_a_checkpoint_only_observes(images, model, optimiser, travel):
+    """Four epochs in one task are two tasks of two epochs, to the last bit."""
+    config = one_shot(f"client.optimiser={optimiser}", "client.lr=0.01", "client.batch=8", *NARROW[model], model=model)
+    recipe = recipe_of(config)
+    start = first_task(recipe, range(4))
+    whole = trained(recipe, images, start)
+    half = travel(recipe, images, replace(start, epochs=range(2)))
+    rest = travel(recipe, images, Task(1, 2, range(2, 4), start.shared, half.own))
+    assert_same(rest.model, whole.model)
+    assert_same(rest.own.optimiser, whole.own.optimiser)
+    assert any(name.endswith("running_var") for name in whole.model) == (model == "resnet8")
+
+
+def test_a_client_without_a_model_of_its_own_starts_from_the_servers(images):
+    recipe = recipe_of(tiny())
+    task = first_task(recipe, range(1))
+    fresh = trained(recipe, images, task)
+    assert_same_update(trained(recipe, images, task), fresh)  # what the model held before does not matter
+    moved = {name: tensor + 1 for name, tensor in task.shared.items()}
+    own = trained(recipe, images, replace(task, shared=moved, own=ClientState(model=task.shared)))
+    assert_same(own.model, fresh.model)
+
+
+def test_the_update_does_not_change_when_the_model_goes_on(images):
+    recipe = recipe_of(tiny())
+    update = trained(recipe, images, first_task(recipe, range(1)))
+    before = {name: tensor.clone() for name, tensor in update.model.items()}
+    trained(recipe, images, first_task(recipe, range(1)))
+    assert_same(update.model, before)
+    assert update.own.model is update.model
+
+
+def test_a_number_that_is_not_finite_stops_the_client_with_term_step_and_place(images):
+    recipe = recipe_of(tiny("client.lr=1e30", "client.batch=8"))
+    with pytest.raises(NonFinite, match=r"^loss/base is (nan|inf) at local step 1; the step before it had") as caught:
+        trained(recipe, images, first_task(recipe, range(1), step=3))
+    assert caught.value.where == "checkpoint 3, client 2"
+    assert "client.lr" in caught.value.fix
+    assert "loss/base 1." in caught.value.what  # near log 4, before anything was learned
+
+
+def test_a_start_that_is_not_finite_stops_the_client_at_once(images):
+    recipe = recipe_of(tiny())
+    task = first_task(recipe, range(1))
+    poisoned = {name: torch.full_like(tensor, float("nan")) for name, tensor in task.shared.items()}
+    with pytest.raises(NonFinite, match="loss/base is nan at local step 0; the step before it had nothing: the first"):
+        trained(recipe, images, replace(task, shared=poisoned))
+
+
+def test_two_views_are_deterministic_and_not_the_images_themselves(images):
+    recipe = recipe_of(tiny("client.augment=two-view", "client.batch=16"))
+    task = first_task(recipe, range(1))
+    with untouched_rng():
+        first = trained(recipe, images, task)
+    assert_same_update(trained(recipe, images, task), first)
+    assert first.metrics["steps"] == 3  # 16 + 16 + 13 images, each seen twice in its batch
+    plain = trained(recipe_of(tiny("client.batch=16")), images, task)
+    assert not torch.equal(first.model["head.weight"], plain.model["head.weight"])
+
+
+@pytest.mark.parametrize("model", ["mlp", "resnet8"])
+def test_training_leaves_the_global_generators_alone(images, model):
+    recipe = recipe_of(tiny(*NARROW[model], model=model))
+    with untouched_rng():
+        trained(recipe, images, first_task(recipe, range(2)))
+
+
+def test_another_client_or_epoch_sees_another_order(images):
+    recipe = recipe_of(tiny())
+    results = [
+        trained(recipe, images, first_task(recipe, epochs, client)).model["head.weight"]
+        for client, epochs in ((0, range(1)), (1, range(1)), (0, range(1, 2)))
+    ]
+    assert not torch.equal(results[0], results[1])
+    assert not torch.equal(results[0], results[2])
+
+
+def spying(moments: list) -> Balance:
+    """A policy with one parameter that counts its steps in place of learning."""
+
+    def weigh(losses, policy, moment):
+        moments.append((moment, policy["s"].item()))
+        return Weighed(losses.base, None, lam=0.0)
+
+    return Balance(lambda counts: {"s": torch.tensor(float(counts.sum()))}, weigh)
+
+
+def test_a_policy_is_told_the_progress_of_the_whole_run_and_the_clients_labels(images):
+    moments: list = []
+    recipe = replace(recipe_of(tiny("rounds=2", "client.batch=20", "client.epochs=2")), balance=spying(moments))
+    update = trained(recipe, images, first_task(recipe, range(2, 4), step=1))
+    # the second of two rounds of two epochs, three batches each: 20 + 20 + 5
+    assert [moment.progress for moment, _ in moments] == [(e + b / 3) / 4 for e in (2, 3) for b in range(3)]
+    assert {tuple(moment.counts) for moment, _ in moments} == {tuple(np.bincount(images.labels, minlength=4))}
+    assert update.own.policy["s"].item() == 45
+
+
+def test_a_policys_parameters_are_the_clients_and_travel_with_it(images):
+    moments: list = []
+    recipe = replace(recipe_of(tiny()), balance=spying(moments))
+    task = first_task(recipe, range(1))
+    own = ClientState(model=task.shared, policy={"s": torch.tensor(0.5)})
+    update = trained(recipe, images, replace(task, own=own))
+    assert {s for _, s in moments} == {0.5}
+    assert update.own.policy["s"].item() == 0.5
+
+
+def test_fedprox_records_what_it_weighed(images):
+    config = tiny("method=fedprox", "method.mu=0.5", "client.batch=100")
+    recipe = recipe_of(config)
+    task = first_task(recipe, range(1))
+    moved = {name: tensor + 0.5 for name, tensor in task.shared.items()}
+    update = trained(recipe, images, replace(task, own=ClientState(model=moved)))
+    n_weights = sum(tensor.numel() for tensor in task.shared.values())
+    assert update.metrics["loss/align"] == pytest.approx(n_weights * 0.25 / 2, rel=1e-4)
+    assert (update.metrics["lam"], update.metrics["lam/used"], update.metrics["scale/base"]) == (0.5, 0.5, 1.0)

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields
+
+import numpy as np
+import pytest
+
+from equipoise.core.values import ClientState, Event, Images, Row, Task
+
+
+def test_images_are_counted_and_taken_together():
+    pixels = np.arange(4 * 1 * 2 * 2, dtype=np.uint8).reshape(4, 1, 2, 2)
+    images = Images(pixels, np.array([3, 2, 1, 0]))
+    some = images.take(np.array([2, 0]))
+    assert (len(images), len(some)) == (4, 2)
+    assert some.labels.tolist() == [1, 3]
+    assert some.pixels[0].tolist() == [[[8, 9], [10, 11]]]
+
+
+def test_a_task_has_no_field_for_test_data():
+    assert {field.name for field in fields(Task)} == {"step", "client", "epochs", "shared", "own"}
+
+
+def test_values_are_frozen_and_begin_empty():
+    task = Task(0, 1, range(2), {})
+    assert task.own == ClientState({}, {}, {})
+    with pytest.raises(FrozenInstanceError):
+        task.step = 1  # type: ignore[misc]
+    assert Event("kind", "words").detail == {}
+    assert Row(0, None, None, "loss", 1.0).client is None

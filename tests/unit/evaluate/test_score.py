@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+import torch
+
+from equipoise.core.values import Images
+from equipoise.data.splits import Splits
+from equipoise.evaluate.score import Scorer, chosen_clients, score
+from equipoise.models.build import build_model, state_of
+from equipoise.models.mlp import MlpOptions
+from equipoise.server.predict import Merged, model, probability_ensemble
+from tests.conftest import tiny, untouched_rng, update
+
+CLASSES = 3
+
+
+def images(labels) -> Images:
+    labels = np.array(labels)
+    return Images(np.zeros((len(labels), 1, 2, 2), np.uint8), labels)
+
+
+def scorer(validation, test, **evaluate) -> Scorer:
+    config = tiny(*(f"evaluate.{key}={value}" for key, value in evaluate.items()))
+    network = build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 0)
+    parts = {"train": images([0]), "validation": images(validation), "test": images(test)}
+    return Scorer(network, Splits("toy", **parts, classes=("a", "b", "c"), mean=(0.5,) * 3, std=(0.5,) * 3), config)
+
+
+def always(answer: int) -> dict[str, torch.Tensor]:
+    """A network that says `answer` with probability ½ and each of the two others with ¼."""
+    state = {name: torch.zeros_like(t) for name, t in state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), 3, 0)).items()}
+    return {**state, "head.bias": torch.tensor([log(2) if c == answer else 0.0 for c in range(CLASSES)])}
+
+
+def test_the_merged_thing_by_hand():
+    given = scorer([0, 0, 1, 2], [0, 0, 0, 1, 2])
+    scores = score(given, model, Merged(always(0), []), [])
+    assert scores[None, "accuracy/validation"] == 2 / 4
+    assert scores[None, "accuracy/merged"] == 3 / 5
+    assert scores[None, "loss/merged"] == pytest.approx(-(3 * log(1 / 2) + 2 * log(1 / 4)) / 5)
+    assert [scores[None, f"recall/{c}"] for c in range(3)] == [1, 0, 0]
+    assert len(scores) == 6
+
+
+def test_the_best_client_is_chosen_on_validation_not_on_test():
+    given = scorer([1, 1, 0], [0, 0, 0, 1])
+    clients = [update(3, 1, always(0)), update(5, 1, always(1))]
+    scores = score(given, model, Merged(always(2), clients), clients)
+    # on validation client 5 is best with 2/3; on test client 3 would be, with 3/4
+    assert scores[None, "accuracy/best_client"] == 1 / 4
+    assert scores[None, "accuracy/clients"] == (3 / 4 + 1 / 4) / 2
+    assert (scores[3, "accuracy/test"], scores[5, "accuracy/test"]) == (3 / 4, 1 / 4)
+    assert scores[None, "accuracy/validation"] == 0
+
+
+def test_where_nothing_is_merged_validation_is_the_clients_mean():
+    given = scorer([1, 1, 0], [0, 0, 0, 1])
+    clients = [update(0, 1, always(0)), update(1, 1, always(1))]
+    scores = score(given, None, Merged(always(2), clients), clients)
+    assert scores[None, "accuracy/validation"] == (1 / 3 + 2 / 3) / 2
+    assert (None, "accuracy/merged") not in scores
+
+
+def test_an_ensemble_is_asked_through_the_same_sheet():
+    given = scorer([1, 0], [1, 1, 0])
+    clients = [update(0, 1, always(0)), update(1, 9, always(1))]
+    scores = score(given, probability_ensemble, Merged(always(2), clients), clients)
+    assert scores[None, "accuracy/merged"] == 2 / 3
+    assert scores[None, "loss/merged"] == pytest.approx(
+        -(2 * log(0.1 / 4 + 0.9 / 2) + log(0.1 / 2 + 0.9 / 4)) / 3, rel=1e-6
+    )
+
+
+def test_nobody_to_score():
+    assert score(scorer([0], [0]), None, Merged(always(0), []), []) == {}
+
+
+def test_clients_are_scored_on_some_images_and_the_merged_thing_on_all(rng):
+    labels = rng.integers(0, CLASSES, 200)
+    given = scorer(labels, labels, client_images=40)
+    sheet = given.sheet(given.splits.test)
+    assert len(sheet.some) == len(set(sheet.some.tolist())) == 40
+    client = update(0, 1, always(1))
+    scores = score(given, model, Merged(always(1), [client]), [client])
+    assert scores[None, "accuracy/merged"] == (labels == 1).mean()
+    assert scores[0, "accuracy/test"] == pytest.approx((labels[sheet.some] == 1).mean())
+
+
+@pytest.mark.parametrize("images_", ["null", "100", "500"])
+def test_all_images_where_there_are_no_more(images_, rng):
+    given = scorer([0], rng.integers(0, CLASSES, 100), client_images=images_)
+    assert given.sheet(given.splits.test).some.tolist() == list(range(100))
+
+
+def test_a_model_that_answered_all_gives_the_same_figure_for_some(rng):
+    labels = rng.integers(0, CLASSES, 60)
+    given = scorer(labels, labels, client_images=20)
+    client = update(0, 1, state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 5)))
+    alone = score(given, None, Merged(client.model, [client]), [client])
+    together = score(given, model, Merged(client.model, [client]), [client])
+    assert alone[0, "accuracy/test"] == together[0, "accuracy/test"]
+
+
+def test_the_size_of_a_forward_pass_changes_nothing(rng):
+    labels, pixels = rng.integers(0, CLASSES, 25), rng.integers(0, 256, (25, 1, 2, 2), dtype=np.uint8)
+    state = state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 5))
+    whole, parts = (scorer(labels, labels, batch=size).logits(state, pixels) for size in (100, 4))
+    assert whole.shape == (25, CLASSES)
+    assert torch.allclose(whole, parts, rtol=1e-5, atol=1e-7)
+
+
+def test_scoring_is_in_evaluation_mode_and_draws_nothing():
+    given = scorer([0], [0, 1])
+    with untouched_rng():
+        score(given, model, Merged(always(0), []), [])
+    assert not given.model.training
+
+
+def test_few_clients_are_all_scored_and_many_by_a_seeded_draw(seed):
+    everybody = [update(k, 1, {}) for k in range(30)]
+    assert chosen_clients(everybody, 30, seed, 0) == everybody
+    some = [u.client for u in chosen_clients(everybody, 10, seed, step=0)]
+    assert some == sorted(set(some))
+    assert len(some) == 10
+    assert some == [u.client for u in chosen_clients(everybody, 10, seed, step=0)]
+    assert some != [u.client for u in chosen_clients(everybody, 10, seed, step=1)]
+    assert chosen_clients(everybody, 0, seed, 0) == []

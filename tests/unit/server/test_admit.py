@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from equipoise.server.admit import objection
+from tests.conftest import update
+
+LIKE = {"w": torch.zeros(2, 3), "steps": torch.tensor(0)}
+GOOD = {"w": torch.ones(2, 3), "steps": torch.tensor(4)}
+
+
+def test_a_good_update_is_let_in():
+    assert objection(update(0, 1, GOOD), LIKE) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "samples", "reason"),
+    [
+        ({"w": GOOD["w"]}, 1, "its tensors are not the model's: missing ['steps'], unexpected []"),
+        ({**GOOD, "extra": GOOD["w"]}, 1, "its tensors are not the model's: missing [], unexpected ['extra']"),
+        (GOOD, 0, "it reports 0 samples"),
+        (GOOD, -3, "it reports -3 samples"),
+        ({**GOOD, "w": torch.ones(3, 2)}, 1, "w is torch.float32 (3, 2), expected torch.float32 (2, 3)"),
+        ({**GOOD, "w": GOOD["w"].double()}, 1, "w is torch.float64 (2, 3), expected torch.float32 (2, 3)"),
+        ({**GOOD, "steps": torch.tensor(4.0)}, 1, "steps is torch.float32 (), expected torch.int64 ()"),
+        ({**GOOD, "w": torch.full((2, 3), float("nan"))}, 1, "w has values that are not finite"),
+        ({**GOOD, "w": torch.tensor([[0, 0, 0], [0, 0, -float("inf")]])}, 1, "w has values that are not finite"),
+    ],
+)
+def test_why_an_update_is_not_let_in(model, samples, reason):
+    assert objection(update(0, samples, model), LIKE) == reason
+
+
+def test_a_wholly_foreign_model_is_described_in_few_words():
+    foreign = {f"x{i}": torch.zeros(1) for i in range(50)}
+    assert objection(update(0, 1, foreign), LIKE) == (
+        "its tensors are not the model's: missing ['steps', 'w'], unexpected ['x0', 'x1', 'x10']"
+    )
