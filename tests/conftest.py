@@ -43,14 +43,11 @@ def _no_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tiny(*overrides: str, model: str = "mlp") -> Config:
-    """180 digits over three clients, one epoch, two rounds, a perceptron with 16 units."""
+    """180 digits over three clients, one epoch, two rounds, a perceptron with 16 units; a later override wins."""
     size = ("model.hidden=16",) if model == "mlp" else ()
-    given = [*TINY, f"model={model}", *size]
-    names = {text.split("=")[0] for text in overrides}
-    kept = [text for text in given if text.split("=")[0] not in names]
-    is_one_shot = "communication=one-shot" in overrides
-    rounds = [] if is_one_shot or "rounds" in names else ["rounds=2"]
-    return load("fedavg", [*kept, *rounds, *overrides]).config
+    axis = () if "communication=one-shot" in overrides else ("rounds=2",)
+    given = {text.split("=")[0]: text for text in (*TINY, f"model={model}", *size, *axis, *overrides)}
+    return load("fedavg", list(given.values())).config
 
 
 def one_shot(*overrides: str, epochs: int = 4, checkpoints: int = 2, model: str = "mlp") -> Config:

@@ -98,7 +98,7 @@ def described(federation: Federation) -> str:
     config, partition = federation.config, federation.partition
     return (
         f"{config.method.name} on {config.data.name} ({len(federation.site.train)} images), "
-        f"{partition.name} over {len(partition.indices)} clients [{partition.fingerprint[:12]}], "
+        f"{partition.name} over {len(partition.indices)} clients ({partition.fingerprint[:12]}), "
         f"{config.model.name}, seed {config.seed}, engine {config.engine.name}"
     )
 

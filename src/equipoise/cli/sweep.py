@@ -124,19 +124,26 @@ class Follower:
     def _tell(self, place: Place, n: int, total: int) -> None:
         how = "already done" if place.is_reused else place.state
         error = f": {place.error}" if place.error else ""
-        text = f"{n}/{total}  {place.cell.label}  seed {place.cell.config.seed}  {how}  {place.run_id or ''}{error}"
+        value = "" if place.value is None else f"  {100 * place.value:.2f} %"
+        text = (
+            f"{n}/{total}  {place.cell.label}  seed {place.cell.config.seed}  {how}  {place.run_id or ''}{value}{error}"
+        )
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _table(places: Sequence[Place]) -> Table:
-    """One row per label, one mark per seed."""
+    """One row per label: a mark per seed, and the mean of those that are done."""
+    from statistics import fmean
+
     from rich.table import Table
 
     marks = {"waiting": "[dim]·[/]", "running": "[cyan]▶[/]", "done": "[green]✓[/]", "failed": "[red]✗[/]"}
-    rows: dict[str, str] = {}
+    rows: dict[str, list[Place]] = {}
     for place in places:
-        rows[place.cell.label] = rows.get(place.cell.label, "") + marks[place.state] + " "
-    table = Table("cell", "seeds", box=None, header_style="bold")
-    for label, seeds in rows.items():
-        table.add_row(label, seeds)
+        rows.setdefault(place.cell.label, []).append(place)
+    table = Table("cell", "seeds", "mean so far", box=None, header_style="bold")
+    for label, row in rows.items():
+        values = [place.value for place in row if place.value is not None]
+        mean = f"{100 * fmean(values):.2f} %" if values else ""
+        table.add_row(label, " ".join(marks[place.state] for place in row), mean)
     return table

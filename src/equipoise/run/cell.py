@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def run_cell(order: dict[str, Any]) -> dict[str, Any]:
-    """Run or resume one cell; {state, run_id, error}."""
+    """Run or resume one cell; {state, run_id, error, value}."""
     run_id = order["run_id"]
     folder = Path(order["data_path"]) if order["data_path"] else None
     try:
@@ -38,7 +38,8 @@ def run_cell(order: dict[str, Any]) -> dict[str, Any]:
                 run_id = start(store, Request(check(order["config"]), folder), Nobody(), member)
             else:
                 resume(store, read.find_run(store, run_id), Nobody(), folder)
-        return {"state": "done", "run_id": run_id, "error": None}
+            value = read.final_metrics(store, run_id).get(read.find_run(store, run_id).headline)
+        return {"state": "done", "run_id": run_id, "error": None, "value": value}
     except EquipoiseError as error:
         return {"state": "failed", "run_id": run_id, "error": str(error)}
     except Exception as error:

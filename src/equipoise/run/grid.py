@@ -78,7 +78,9 @@ def _cells(base: Flat, rows: Mapping[str, Flat], axes: Mapping[str, list[Any]], 
     cells, problems = [], []
     for (label, row), values in product(rows.items(), product(*axes.values())):
         point = dict(zip(axes, values, strict=True))
-        name = " ".join(filter(None, [label, *(f"{key}={value}" for key, value in point.items())]))
+        name = " ".join(
+            filter(None, [label, *(f"{key.removesuffix('.name')}={value}" for key, value in point.items())])
+        )
         named = {"name": _slug(label)} if label else {}
         layer = {**layered(layered(base, row), point), **named}
         for seed in seeds:

@@ -101,8 +101,8 @@ def admitted(results: Sequence[Result], like: State, step: int) -> tuple[list[Cl
         else:
             updates.append(result)
     if not updates:
-        first = events[0].message if events else "there is nobody left to ask"
-        raise ClientError(f"no client gave an update: {first}", where=f"checkpoint {step}")
+        first = events[0].message if events else f"at checkpoint {step} there was nobody left to ask"
+        raise ClientError(f"no client gave an update; the first of {len(events)}: {first}")
     return updates, events
 
 

@@ -31,6 +31,8 @@ class Place:
     state: State = "waiting"
     run_id: str | None = None
     error: str | None = None
+    value: float | None = None
+    """The headline metric at the end, once it is done."""
     is_reused: bool = False
 
 
@@ -77,7 +79,8 @@ def _known(store: Store, cell: Cell) -> Place:
     runs = [run for run in found if run.version == __version__ and run.status != "running"]
     for run in runs:
         if run.status == "done":
-            return Place(cell, "done", run.run_id, is_reused=True)
+            value = read.final_metrics(store, run.run_id).get(run.headline)
+            return Place(cell, "done", run.run_id, value=value, is_reused=True)
     return Place(cell, run_id=runs[0].run_id if runs else None)
 
 

@@ -1,0 +1,43 @@
+"""A site of four clients on random images, the last of which has a label that does not exist."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from equipoise.core.values import ClientUpdate, Images, Task
+from equipoise.engine.engine import Site, make_work
+from equipoise.models.build import build_model, state_of
+from tests.conftest import tiny
+
+N_CLASSES = 4
+BAD_CLIENT = 3
+
+
+def a_site(*overrides: str, n_clients: int = 4, model: str = "mlp") -> Site:
+    """The first clients are the same however many there are; the images come from a fixed seed."""
+    rng = np.random.default_rng(7)
+    labels = rng.integers(0, N_CLASSES, 200)
+    bounds = np.array([0, 20, 45, 80, 100, 130])
+    indices = [np.arange(bounds[k], bounds[k + 1]) for k in range(n_clients)]
+    labels[bounds[BAD_CLIENT] : bounds[BAD_CLIENT + 1]] = 99
+    images = Images(rng.integers(0, 256, (200, 1, 8, 8), dtype=np.uint8), labels)
+    config = tiny("client.batch=8", "client.lr=0.01", *overrides, model=model)
+    return Site(config, images, indices, N_CLASSES, (0.5,) * 3, (0.25,) * 3)
+
+
+def start_of(site: Site):
+    return state_of(build_model(site.config.model, site.shape, site.n_classes, site.config.seed))
+
+
+def tasks_of(site: Site, clients=(0, 1, 2), epochs: range = range(1)) -> list[Task]:
+    start = start_of(site)
+    return [Task(0, client, epochs, start) for client in clients]
+
+
+@pytest.fixture(scope="session")
+def expected() -> list[ClientUpdate]:
+    """What clients 0, 1 and 2 answer in this process."""
+    site = a_site()
+    results = list(map(make_work(site), tasks_of(site)))
+    return [result for result in results if isinstance(result, ClientUpdate)]

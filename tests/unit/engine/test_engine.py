@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from equipoise.core.clock import Clock
+from equipoise.core.errors import ClientError, DataError
+from equipoise.core.registry import METHODS
+from equipoise.core.values import ClientFailure
+from equipoise.engine import engine
+from equipoise.engine.engine import clock_of, make_work, method_of
+from tests.conftest import assert_same_update, one_shot, tiny, untouched_rng
+
+from .conftest import BAD_CLIENT, a_site, tasks_of
+
+
+def test_one_channel_is_repeated_to_three():
+    assert a_site().train.pixels.shape[1:] == (1, 8, 8)
+    assert a_site().shape == (3, 8, 8)
+
+
+def test_the_clock_counts_the_epochs_of_the_whole_run():
+    assert clock_of(tiny("rounds=5", "client.epochs=3")) == Clock(5, 15)
+    assert clock_of(one_shot(epochs=6, checkpoints=2)) == Clock(2, 6)
+
+
+@pytest.mark.parametrize("name", METHODS.names())
+def test_the_method_of_a_configuration(name):
+    assert method_of(tiny(f"method={name}")).headline.startswith("accuracy/")
+
+
+def test_work_is_the_same_whoever_worked_before(expected):
+    site = a_site()
+    work = make_work(site)
+    for task, other in zip(reversed(tasks_of(site)), reversed(expected), strict=True):
+        assert_same_update(work(task), other)
+
+
+def test_a_fifth_client_changes_nobody(expected):
+    site = a_site(n_clients=5)
+    for task, other in zip(tasks_of(site), expected, strict=True):
+        assert_same_update(make_work(site)(task), other)
+
+
+def test_work_leaves_the_global_generators_alone():
+    site = a_site()
+    with untouched_rng():
+        make_work(site)(tasks_of(site)[0])
+
+
+def test_a_client_whose_numbers_are_not_finite_fails_alone():
+    site = a_site("client.lr=1e30")
+    result = make_work(site)(tasks_of(site)[1])
+    assert isinstance(result, ClientFailure)
+    assert (result.client, result.kind) == (1, "non-finite")
+    assert "at local step 1" in result.error
+    assert "checkpoint 0, client 1" in result.error
+
+
+def test_any_other_failure_says_which_client_and_why():
+    site = a_site()
+    with pytest.raises(ClientError, match=r"client 3 failed: \w+Error: .*99") as caught:
+        make_work(site)(tasks_of(site, [BAD_CLIENT])[0])
+    assert caught.value.where == "checkpoint 0, client 3, 20 images"
+    assert caught.value.__cause__ is not None
+
+
+def test_an_error_of_ours_stays_what_it_is(monkeypatch):
+    def refuse(*_):
+        raise DataError("no such thing", fix="look elsewhere")
+
+    monkeypatch.setattr(engine, "train", refuse)
+    site = a_site()
+    with pytest.raises(DataError, match="no such thing"):
+        make_work(site)(tasks_of(site)[0])

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from equipoise.engine import shared
+from equipoise.engine.shared import share, shared_site
+
+from .conftest import a_site
+
+
+@pytest.fixture(params=["memory", "disk"])
+def both(request, monkeypatch):
+    if request.param == "disk":
+        monkeypatch.setattr(shared, "MEMORY", "/no/such/folder")
+    site = a_site("engine=processes")
+    descriptor, message = share(site)
+    yield site, descriptor, message
+    os.close(descriptor)
+
+
+def test_a_site_comes_back(both):
+    site, _, message = both
+    back = shared_site(message)
+    assert back.config == site.config
+    assert (back.n_classes, back.mean, back.std, back.shape) == (site.n_classes, site.mean, site.std, site.shape)
+    assert np.array_equal(back.train.pixels, site.train.pixels)
+    assert np.array_equal(back.train.labels, site.train.labels)
+    assert back.train.pixels.dtype == np.uint8
+    assert [index.tolist() for index in back.indices] == [index.tolist() for index in site.indices]
+
+
+def test_nobody_can_change_what_everybody_sees(both):
+    back = shared_site(both[2])
+    for array in (back.train.pixels, back.train.labels, back.indices[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_the_file_has_no_name(both):
+    assert os.readlink(f"/proc/self/fd/{both[1]}").endswith("(deleted)")
+    assert len(both[2]) < 5000  # the message says where things lie; it does not hold them
