@@ -53,7 +53,7 @@ def carried_out(grid: Grid, store: str | None, jobs: int | None) -> list[Place]:
     """All cells run, with a table that follows them."""
     import signal
 
-    from equipoise.run.sweep import default_jobs
+    from equipoise.core.machine import cores
     from equipoise.run.sweep import sweep as run_all
     from equipoise.store.database import default_location, open_store
 
@@ -61,7 +61,7 @@ def carried_out(grid: Grid, store: str | None, jobs: int | None) -> list[Place]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with open_store(location) as opened, Follower() as follower:
         try:
-            return run_all(opened, location, grid, jobs or default_jobs(), follower.follow)
+            return run_all(opened, location, grid, jobs or cores(), follower.follow)
         except KeyboardInterrupt:
             print("stopped; the same command goes on from here", file=sys.stderr)
             raise typer.Exit(130) from None

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from equipoise.config.blocks import EngineOptions
 from equipoise.core.errors import EngineError
+from equipoise.core.machine import cores
 from equipoise.core.registry import ENGINES
 from equipoise.core.values import ClientFailure, Event, Task
 from equipoise.engine.engine import Result, Site
@@ -50,8 +51,7 @@ class Processes:
         options = site.config.engine
         assert isinstance(options, ProcessesOptions)
         self.options = options
-        cores = len(os.sched_getaffinity(0))
-        self.n_workers = min(options.workers or max(1, cores // options.threads), len(site.indices))
+        self.n_workers = min(options.workers or max(1, cores() // options.threads), len(site.indices))
         self._descriptor, self._site = share(site)
         self._idle: list[Child] = []
         self._busy: dict[int, Busy] = {}

@@ -47,8 +47,8 @@ class Scorer:
         assert isinstance(seen, Seen)
         return seen.logits
 
-    def sheet(self, images: Images) -> Sheet:
-        limit = self.config.evaluate.client_images or len(images)
+    def sheet(self, images: Images, limit: int | None) -> Sheet:
+        """A split to answer; `limit` is how many of its images clients' own models are scored on."""
         draw = stream(self.config.seed, "client-images", len(images))
         return Sheet(self, images, np.sort(draw.permutation(len(images))[:limit]))
 
@@ -74,11 +74,15 @@ class Sheet:
 
 
 def score(scorer: Scorer, predict: Predict | None, merged: Merged, clients: Sequence[ClientUpdate]) -> Scores:
-    """The merged thing on all images, and the given clients' own models on `evaluate.client_images` of them."""
+    """The merged thing on all images, and the given clients' own models on `evaluate.client_images` of them.
+
+    Where nothing is merged the clients' models are the result, and are scored on all images.
+    """
+    limit = None if predict is None else scorer.config.evaluate.client_images
     scores: Scores = {}
     own: dict[str, list[float]] = {}
     for split in ("validation", "test"):
-        sheet = scorer.sheet(getattr(scorer.splits, split))
+        sheet = scorer.sheet(getattr(scorer.splits, split), limit)
         if predict is not None:
             labels = torch.tensor(sheet.images.labels)
             scores |= _merged_scores(predict(sheet.answers, merged), labels, split)

@@ -134,7 +134,8 @@ def measured(
     scores |= update_scores(tasks[0].shared, updates)
     scores |= traffic(federation, len(tasks), len(updates), step)
     if (step + 1) % config.evaluate.every == 0 or step + 1 == config.steps:
-        clients = chosen_clients(merged.clients, config.evaluate.clients, config.seed, step)
+        at_most = len(merged.clients) if federation.method.predict is None else config.evaluate.clients
+        clients = chosen_clients(merged.clients, at_most, config.seed, step)
         scores |= score(federation.scorer, federation.method.predict, merged, clients)
     return scores
 

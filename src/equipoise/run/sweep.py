@@ -7,7 +7,6 @@ extended and started again; nothing is trained twice.
 from __future__ import annotations
 
 import json
-import os
 import selectors
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -101,7 +100,3 @@ def _ready(busy: dict[int, tuple[Child, int]]) -> list[int]:
         for number in busy:
             selector.register(number, selectors.EVENT_READ)
         return [key.fd for key, _ in selector.select(timeout=1.0)]
-
-
-def default_jobs() -> int:
-    return max(1, len(os.sched_getaffinity(0)))
