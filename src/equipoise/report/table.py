@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from equipoise.report.comparison import Comparison, Line
 from equipoise.report.statistics import Difference, Figure
 
-HEADER = ("configuration", "seeds", "final", "best by validation", "difference to first [95 %]")
+HEADER = ("configuration", "seeds", "final", "best by val.", "Δ to first [95 %]")
 Mark = Callable[[str, int], str]
 """(text, rank among the rows: 0 best, 1 second, …) → marked text"""
 
@@ -91,11 +91,9 @@ def as_csv(comparison: Comparison) -> str:
 
 
 def _escaped(text: str) -> str:
-    special = {character: f"\\{character}" for character in "&%$#_{}"} | {
-        "μ": "$\\mu$",
-        "α": "$\\alpha$",
-        "λ": "$\\lambda$",
-    }
+    greek = {"α": "alpha", "λ": "lambda", "μ": "mu", "Δ": "Delta"}
+    special = {character: f"\\{character}" for character in "&%$#_{}"}
+    special |= {letter: f"$\\{name}$" for letter, name in greek.items()}
     return "".join(special.get(character, character) for character in text)
 
 
@@ -115,7 +113,7 @@ def _notes(comparison: Comparison) -> list[str]:
     prints = ", ".join(str(value)[:12] for value in shared.get("partition.fingerprints", []))
     notes = [
         f"Protocol: {card}; partition fingerprints {prints}.",
-        "Accuracy in per cent, mean ± sample deviation over seeds; final = last checkpoint; best = checkpoint with the"
+        "Accuracy in per cent, mean ± sample deviation over seeds; final = last checkpoint; best by val. = checkpoint with the"
         " highest validation accuracy; * = the 95 % interval of the paired difference leaves out zero.",
     ]
     return [*notes, *(_source(line) for line in comparison.lines)]

@@ -81,27 +81,34 @@ def test_nobody_to_score():
 def test_clients_are_scored_on_some_images_and_the_merged_thing_on_all(rng):
     labels = rng.integers(0, CLASSES, 200)
     given = scorer(labels, labels, client_images=40)
-    sheet = given.sheet(given.splits.test)
-    assert len(sheet.some) == len(set(sheet.some.tolist())) == 40
+    some = given.sheet(given.splits.test, 40).some
+    assert len(some) == len(set(some.tolist())) == 40
     client = update(0, 1, always(1))
     scores = score(given, model, Merged(always(1), [client]), [client])
     assert scores[None, "accuracy/merged"] == (labels == 1).mean()
-    assert scores[0, "accuracy/test"] == pytest.approx((labels[sheet.some] == 1).mean())
+    assert scores[0, "accuracy/test"] == pytest.approx((labels[some] == 1).mean())
 
 
-@pytest.mark.parametrize("images_", ["null", "100", "500"])
-def test_all_images_where_there_are_no_more(images_, rng):
-    given = scorer([0], rng.integers(0, CLASSES, 100), client_images=images_)
-    assert given.sheet(given.splits.test).some.tolist() == list(range(100))
+def test_where_nothing_is_merged_clients_are_scored_on_all_images(rng):
+    labels = rng.integers(0, CLASSES, 200)
+    client = update(0, 1, always(1))
+    scores = score(scorer(labels, labels, client_images=40), None, Merged(always(1), [client]), [client])
+    assert scores[0, "accuracy/test"] == scores[None, "accuracy/clients"] == (labels == 1).mean()
+
+
+@pytest.mark.parametrize("limit", [None, 100, 500])
+def test_all_images_where_there_are_no_more(limit, rng):
+    given = scorer([0], rng.integers(0, CLASSES, 100))
+    assert given.sheet(given.splits.test, limit).some.tolist() == list(range(100))
 
 
 def test_a_model_that_answered_all_gives_the_same_figure_for_some(rng):
     labels = rng.integers(0, CLASSES, 60)
-    given = scorer(labels, labels, client_images=20)
-    client = update(0, 1, state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 5)))
-    alone = score(given, None, Merged(client.model, [client]), [client])
-    together = score(given, model, Merged(client.model, [client]), [client])
-    assert alone[0, "accuracy/test"] == together[0, "accuracy/test"]
+    given = scorer(labels, labels)
+    state = state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 5))
+    asked, unasked = (given.sheet(given.splits.test, 20) for _ in range(2))
+    assert asked.answers(state) is asked.answers(state)
+    assert asked.accuracy_on_some(state) == unasked.accuracy_on_some(state)
 
 
 def test_the_size_of_a_forward_pass_changes_nothing(rng):

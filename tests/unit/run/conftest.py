@@ -1,0 +1,71 @@
+"""A store in a file of its own, and engines and watchers that go wrong on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pytest
+
+from equipoise.core.values import ClientFailure, Event, Task
+from equipoise.engine.engine import Result, Site
+from equipoise.engine.local import Local
+from equipoise.run.watch import Nobody
+from equipoise.store.database import Store, open_store
+
+
+@pytest.fixture
+def location(tmp_path) -> str:
+    return str(tmp_path / "equipoise.db")
+
+
+@pytest.fixture
+def store(location) -> Iterator[Store]:
+    with open_store(location, patience=5) as opened:
+        yield opened
+
+
+class Meddling:
+    """The local engine with answers replaced: {(step, client): what comes instead of the result}."""
+
+    def __init__(self, site: Site, instead: Mapping[tuple[int, int], Callable[[Result], Result]]) -> None:
+        self.local, self.instead = Local(site), instead
+        self.asked: list[tuple[int, int]] = []
+
+    def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        for task, result in zip(tasks, self.local.map(tasks), strict=True):
+            self.asked.append((task.step, task.client))
+            change = self.instead.get((task.step, task.client))
+            yield result if change is None else change(result)
+
+    def take_events(self) -> list[Event]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+def not_finite(result: Result) -> ClientFailure:
+    return ClientFailure(result.client, "non-finite", "loss/base is nan")
+
+
+class Breaks(Nobody):
+    """Somebody who watches and raises: after a checkpoint, or when a client has answered."""
+
+    def __init__(self, error: BaseException, step: int, at: str = "checkpoint") -> None:
+        self.error, self.step, self.at = error, step, at
+        self.ended = False
+        self.notes: list[str] = []
+
+    def tick(self, step, done, total, result) -> None:
+        if (self.at, step) == ("tick", self.step):
+            raise self.error
+
+    def checkpoint(self, record) -> None:
+        if (self.at, record.step) == ("checkpoint", self.step):
+            raise self.error
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def end(self) -> None:
+        self.ended = True

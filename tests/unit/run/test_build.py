@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import PartitionError, UnknownName
+from equipoise.engine.engine import Site
+from equipoise.engine.local import Local
+from equipoise.engine.processes import Processes
+from equipoise.models.build import build_model, state_of
+from equipoise.run.build import build, make_engine
+from tests.conftest import assert_same, one_shot, tiny
+
+
+def test_everything_a_run_needs_from_its_configuration():
+    config = tiny("seed=3")
+    federation = build(config)
+    assert federation.n_clients == 3
+    assert sum(len(index) for index in federation.site.indices) == len(federation.site.train) == 200 - 20
+    assert federation.site.shape == (3, 8, 8)
+    assert_same(federation.start, state_of(build_model(config.model, (3, 8, 8), 10, 3)))
+
+
+def test_client_machines_hold_no_test_or_validation_image():
+    assert {field.name for field in fields(Site)} == {"config", "train", "indices", "n_classes", "mean", "std"}
+    federation = build(tiny())
+    assert federation.site.train is federation.scorer.splits.train
+
+
+def test_centralised_is_one_client_with_everybodys_images():
+    federation = build(tiny("method=centralised"))
+    assert federation.n_clients == 1
+    assert np.array_equal(federation.site.indices[0], np.arange(180))
+    assert len(federation.partition.indices) == 3
+
+
+@pytest.mark.parametrize(
+    ("config", "carries"),
+    [
+        (tiny(), False),
+        (one_shot(), True),
+        (tiny("method=local-only"), True),
+        (tiny("method=centralised"), True),
+    ],
+)
+def test_clients_go_on_from_their_own_model_where_nothing_is_sent_down(config, carries):
+    assert build(config).carries is carries
+
+
+def test_the_engine_by_its_name():
+    assert isinstance(make_engine(build(tiny()).site), Local)
+    engine = make_engine(build(tiny("engine=processes", "engine.workers=1")).site)
+    assert isinstance(engine, Processes)
+    engine.close()
+
+
+def test_more_clients_than_images():
+    with pytest.raises(PartitionError, match="100 clients of at least 2 need 200 samples, there are 180"):
+        build(tiny("partition.clients=100"))
+
+
+def test_an_engine_that_is_not_there():
+    site = build(tiny()).site
+    wrong = site.config.model_copy(update={"engine": site.config.engine.model_copy(update={"name": "locl"})})
+    with pytest.raises(UnknownName, match="did you mean 'local'"):
+        make_engine(Site(wrong, site.train, site.indices, site.n_classes, site.mean, site.std))

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from equipoise.core.errors import EngineError
+from equipoise.core.values import ClientState
+from equipoise.run.checkpoint import pack, unpack
+from equipoise.run.loop import Snapshot
+from equipoise.server.merge import ServerState
+from tests.conftest import assert_same, one_shot, records, tiny
+
+MODEL = {"w": torch.arange(6.0).reshape(2, 3), "n": torch.tensor(4)}
+OWN = {
+    2: ClientState(MODEL, {"momentum/w": torch.ones(2, 3)}, {"s": torch.tensor(0.5)}),
+    10: ClientState(policy={"s": torch.tensor(0.25)}),
+}
+
+
+def assert_same_snapshot(ours: Snapshot, theirs: Snapshot) -> None:
+    assert_same(ours.server.model, theirs.server.model)
+    assert_same(ours.server.memory, theirs.server.memory)
+    assert ours.stopped == theirs.stopped
+    assert ours.own.keys() == theirs.own.keys()
+    for client, own in ours.own.items():
+        for part in ("model", "optimiser", "policy"):
+            assert_same(getattr(own, part), getattr(theirs.own[client], part))
+
+
+@pytest.mark.parametrize(
+    "snapshot",
+    [
+        Snapshot(ServerState(MODEL)),
+        Snapshot(ServerState(MODEL, {"m/w": torch.zeros(2, 3)}), OWN, frozenset({1, 7})),
+        Snapshot(ServerState(MODEL), {3: ClientState()}),
+    ],
+)
+def test_a_snapshot_comes_back(snapshot):
+    assert_same_snapshot(unpack(pack(snapshot)), snapshot)
+
+
+@pytest.mark.parametrize("config", [tiny("method=fedadam"), one_shot("client.optimiser=adamw")])
+def test_the_snapshot_of_a_real_run_comes_back(config):
+    snapshot = records(config)[-1].snapshot
+    assert_same_snapshot(unpack(pack(snapshot)), snapshot)
+
+
+def test_one_blob_for_the_server_and_one_for_each_client_that_keeps_something():
+    assert pack(Snapshot(ServerState(MODEL), OWN)).keys() == {"server", "client/2", "client/10"}
+
+
+def test_equal_states_are_equal_bytes():
+    """Files are named after their content, so what did not change is stored once."""
+    again = {name: tensor.clone() for name, tensor in reversed(MODEL.items())}
+    assert pack(Snapshot(ServerState(MODEL))) == pack(Snapshot(ServerState(again)))
+
+
+def test_a_damaged_blob_is_an_error():
+    blobs = pack(Snapshot(ServerState(MODEL), OWN))
+    for name in blobs:
+        with pytest.raises(EngineError):
+            unpack({**blobs, name: blobs[name][:-4]})

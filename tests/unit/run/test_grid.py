@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.errors import ConfigError, UnknownName
+from equipoise.run.grid import load_grid
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text: str) -> str:
+        (tmp_path / "sweep.yaml").write_text(text)
+        return str(tmp_path / "sweep.yaml")
+
+    return write
+
+
+def problems(source: str, *overrides: str, seeds: str | None = None) -> dict[str, str]:
+    with pytest.raises(ConfigError) as caught:
+        load_grid(source, overrides, seeds)
+    return dict(caught.value.problems)
+
+
+PLAN = """
+preset: fedavg
+seeds: 2
+base: {rounds: 3, partition.alpha: 0.05}
+cells:
+  plain: {}
+  with μ: {method: fedprox, method.mu: 0.5}
+grid: {num_clients: [4, 8], lr: [0.1]}
+"""
+
+
+def test_cells_times_grid_times_seeds(written):
+    grid = load_grid(written(PLAN))
+    found = [
+        (cell.label, cell.config.method.name, cell.config.partition.clients, cell.config.seed) for cell in grid.cells
+    ]
+    assert found == [
+        (f"{row} partition.clients={clients} client.lr=0.1", method, clients, seed)
+        for row, method in (("plain", "fedavg"), ("with μ", "fedprox"))
+        for clients in (4, 8)
+        for seed in (0, 1)
+    ]
+    for cell in grid.cells:
+        assert (cell.config.rounds, cell.config.partition.alpha, cell.config.client.lr) == (3, 0.05, 0.1)
+    assert grid.cells[-1].config.method.mu == 0.5
+    assert grid.data_path is None
+
+
+def test_a_runs_name_is_its_cells_label_in_small_letters(written):
+    grid = load_grid(written("cells: {One-Shot FedAvg: {}, 方法: {}, v1.2 (β): {}}\nseeds: 1\n"))
+    assert [cell.config.name for cell in grid.cells] == ["one-shot-fedavg", "cell", "v1.2"]
+    assert [cell.label for cell in grid.cells] == ["One-Shot FedAvg", "方法", "v1.2 (β)"]
+
+
+def test_a_preset_with_axes_from_the_command():
+    grid = load_grid("fedavg", ["method=fedavg,fedprox", "alpha=0.05,0.5", "rounds=2"], seeds="1")
+    assert [cell.label for cell in grid.cells] == [
+        f"method.name={method} partition.alpha={alpha}" for method in ("fedavg", "fedprox") for alpha in (0.05, 0.5)
+    ]
+    assert {cell.config.rounds for cell in grid.cells} == {2}
+    assert {cell.config.name for cell in grid.cells} == {"fedavg"}
+
+
+def test_a_preset_alone_is_one_cell_under_its_name():
+    grid = load_grid("one-shot/fedavg", seeds="2")
+    assert [(cell.label, cell.config.seed) for cell in grid.cells] == [("one-shot-fedavg", 0), ("one-shot-fedavg", 1)]
+
+
+def test_a_fixed_key_takes_the_axis_out_of_the_grid(written):
+    grid = load_grid(written(PLAN), ["K=5"], seeds="1")
+    assert {cell.config.partition.clients for cell in grid.cells} == {5}
+    assert [cell.label for cell in grid.cells] == ["plain client.lr=0.1", "with μ client.lr=0.1"]
+
+
+def test_an_axis_on_the_command_replaces_that_of_the_file(written):
+    grid = load_grid(written(PLAN), ["K=2,3,6"], seeds="1")
+    assert [cell.config.partition.clients for cell in grid.cells] == [2, 3, 6, 2, 3, 6]
+
+
+def test_a_single_value_in_a_grid_is_an_axis_of_one(written):
+    grid = load_grid(written("preset: fedavg\nseeds: 1\ngrid: {method: fedprox, alpha: 0.3}\n"))
+    assert [cell.label for cell in grid.cells] == ["method.name=fedprox partition.alpha=0.3"]
+
+
+def test_an_axis_may_be_a_block(written):
+    grid = load_grid(written("preset: fedavg\nseeds: 1\ngrid: {partition: {alpha: [0.1, 1]}}\n"))
+    assert [cell.config.partition.alpha for cell in grid.cells] == [0.1, 1]
+
+
+def test_another_name_on_an_axis_drops_what_it_does_not_have():
+    grid = load_grid("fedavg", ["partition=dirichlet,iid"], seeds="1")
+    assert [cell.config.partition.name for cell in grid.cells] == ["dirichlet", "iid"]
+    assert not hasattr(grid.cells[1].config.partition, "alpha")
+
+
+def test_a_list_in_brackets_is_a_value_not_an_axis():
+    assert problems("fedavg", "rounds=[1,2]").keys() == {"rounds"}
+
+
+def test_the_data_folder_from_the_command():
+    assert load_grid("fedavg", ["data.path=/somewhere"], seeds="1").data_path == Path("/somewhere")
+
+
+@pytest.mark.parametrize(
+    ("given", "seeds"), [("3", [0, 1, 2]), ("1", [0]), ("0,1,7", [0, 1, 7]), ("[4, 5]", [4, 5]), ("9,", None)]
+)
+def test_seeds_are_a_count_or_a_list(given, seeds):
+    if seeds is None:
+        assert "expected a count such as 3" in problems("fedavg", seeds=given)["seeds"]
+    else:
+        assert [cell.config.seed for cell in load_grid("fedavg", seeds=given).cells] == seeds
+
+
+@pytest.mark.parametrize("given", ["0", "-2", "some", "a,b", "null", "1.5", "{}"])
+def test_seeds_that_are_none(given):
+    assert problems("fedavg", seeds=given).keys() == {"seeds"}
+
+
+def test_seeds_of_a_file_and_three_by_default(written):
+    assert [cell.config.seed for cell in load_grid(written("preset: fedavg\nseeds: [2, 5]\n")).cells] == [2, 5]
+    assert [cell.config.seed for cell in load_grid("fedavg").cells] == [0, 1, 2]
+    assert problems(written("preset: fedavg\nseeds: []\n")).keys() == {"seeds"}
+
+
+@pytest.mark.parametrize("override", ["seed=5", "seed=5,6", "random_seed=1"])
+def test_a_seed_beside_the_seeds_is_refused_not_ignored(override):
+    assert "give --seeds" in problems("fedavg", override)["seed"]
+
+
+@pytest.mark.parametrize("text", ["base: {seed: 3}", "cells: {a: {seed: 3}}", "grid: {seed: [3, 4]}"])
+def test_a_seed_in_a_sweep_file_is_refused_not_ignored(written, text):
+    assert "give --seeds" in problems(written(f"preset: fedavg\n{text}\n"))["seed"]
+
+
+def test_errors_name_the_cell_once_for_all_seeds(written):
+    found = problems(written("preset: fedavg\ncells: {good: {}, bad one: {alpha: -1, method.mux: 3}}\n"))
+    assert found.keys() == {"bad one: partition.alpha", "bad one: method.mux"}
+    assert problems("fedavg", "alpha=-1,2").keys() == {"partition.alpha=-1: partition.alpha"}
+    assert problems("fedavg", "alpha=-1").keys() == {"partition.alpha"}
+
+
+def test_every_bad_cell_is_listed(written):
+    found = problems(written("preset: fedavg\ncells: {a: {alpha: -1}, b: {rounds: 0}}\ngrid: {lr: [0.1, -2]}\n"))
+    assert found.keys() == {
+        "a client.lr=0.1: partition.alpha",
+        "a client.lr=-2: partition.alpha",
+        "a client.lr=-2: client.lr",
+        "b client.lr=0.1: rounds",
+        "b client.lr=-2: rounds",
+        "b client.lr=-2: client.lr",
+    }
+
+
+def test_an_unknown_key_in_a_sweep(written):
+    with pytest.raises(ConfigError, match=r"cell: unknown key in a sweep; did you mean 'cells'\?") as caught:
+        load_grid(written("preset: fedavg\nseeds: 2\ncell: {}\n"))
+    assert caught.value.where.endswith("sweep.yaml")
+
+
+def test_cells_without_labels_are_refused(written):
+    assert "expected a label" in problems(written("preset: fedavg\ncells: [a, b]\n"))["cells"]
+
+
+def test_a_sweep_that_is_not_there():
+    with pytest.raises(UnknownName, match="did you mean 'studies/demo'"):
+        load_grid("studies/demoo")

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from equipoise.core.errors import ClientError
+from equipoise.core.values import ClientState
+from equipoise.engine.local import Local
+from equipoise.run.build import build
+from equipoise.run.loop import cohort, federate, first_snapshot, plan
+from tests.conftest import assert_same, nobody, numbers, one_shot, records, tiny, update
+
+from .conftest import Meddling, not_finite
+
+BYTES = 4 * (192 * 16 + 16 + 16 * 10 + 10)  # the tiny perceptron in float32
+
+
+def rows_of(record, name: str) -> dict:
+    return {row.client: row.value for row in record.rows if row.name == name}
+
+
+def test_one_round_of_fedavg_by_hand(federation_of):
+    federation = federation_of(tiny())
+    engine = Local(federation.site)
+    updates = list(engine.map(plan(federation, first_snapshot(federation), 0)))
+    n = sum(u.samples for u in updates)
+    assert n == 180
+    first = next(federate(federation, engine, first_snapshot(federation), 0, nobody))
+    for name, tensor in first.snapshot.server.model.items():
+        by_hand = sum(u.samples / n * u.model[name].double() for u in updates)
+        assert torch.equal(tensor, by_hand.float()), name
+
+
+def test_with_rounds_the_servers_model_goes_down(federation_of):
+    federation = federation_of(tiny())
+    steps = records(federation)
+    second = plan(federation, steps[0].snapshot, 1)
+    for task in second:
+        assert task.shared is steps[0].snapshot.server.model
+        assert task.own == ClientState()
+        assert task.epochs == range(1, 2)
+
+
+def test_with_one_shot_nothing_goes_down(federation_of):
+    federation = federation_of(one_shot(epochs=4, checkpoints=2))
+    steps = records(federation)
+    first, second = (plan(federation, snapshot, i) for i, snapshot in enumerate([first_snapshot(federation), steps[0].snapshot]))
+    assert [task.epochs for task in (*first, *second)] == [range(2)] * 3 + [range(2, 4)] * 3
+    trained = {u.client: u for u in Local(federation.site).map(first)}
+    for task in second:
+        assert task.shared is federation.start
+        assert_same(task.own.model, trained[task.client].model)
+        assert_same(task.own.optimiser, trained[task.client].own.optimiser)
+
+
+def test_a_one_shot_checkpoint_only_observes(federation_of):
+    """How often a run is scored changes nothing but how often it is scored."""
+    often, once = (records(federation_of(one_shot(epochs=4, checkpoints=n))) for n in (4, 1))
+    assert_same(often[-1].snapshot.server.model, once[-1].snapshot.server.model)
+    assert rows_of(often[-1], "accuracy/merged") == rows_of(once[-1], "accuracy/merged")
+
+
+def test_a_server_optimiser_starts_anew_at_each_one_shot_checkpoint(federation_of):
+    federation = federation_of(one_shot("method=fedavgm", "method.lr=0.5", "method.beta=0.9"))
+    last = records(federation)[-1].snapshot
+    mean = records(federation_of(one_shot()))[-1].snapshot.server.model
+    for name, start in federation.start.items():
+        assert torch.allclose(last.server.model[name], start + 0.5 * (mean[name] - start), rtol=1e-4, atol=1e-6)
+
+
+def test_where_nothing_is_shared_clients_keep_their_own_and_the_server_its_start(federation_of):
+    federation = federation_of(tiny("method=local-only"))
+    steps = records(federation)
+    assert_same(steps[-1].snapshot.server.model, federation.start)
+    assert steps[-1].snapshot.own.keys() == {0, 1, 2}
+    assert all(task.own.model for task in plan(federation, steps[0].snapshot, 1))
+    assert not rows_of(steps[-1], "accuracy/merged")
+    assert rows_of(steps[-1], "accuracy/clients")
+
+
+def test_a_client_that_fails_stops_itself_not_the_federation():
+    federation = build(tiny("rounds=2"))
+    engine = Meddling(federation.site, {(0, 1): not_finite})
+    steps = list(federate(federation, engine, first_snapshot(federation), 0, nobody))
+    (event,) = steps[0].events
+    assert (event.kind, event.client, event.step) == ("client-non-finite", 1, 0)
+    assert event.message == "loss/base is nan"
+    assert rows_of(steps[0], "loss/base").keys() == {0, 2}
+    others = [u for u in Local(federation.site).map(plan(federation, first_snapshot(federation), 0)) if u.client != 1]
+    n = sum(u.samples for u in others)
+    for name, tensor in steps[0].snapshot.server.model.items():
+        assert torch.equal(tensor, sum(u.samples / n * u.model[name].double() for u in others).float())
+    assert engine.asked == [(s, k) for s in range(2) for k in range(3)]  # with rounds it is asked again
+    assert rows_of(steps[1], "loss/base").keys() == {0, 1, 2}
+
+
+def test_a_one_shot_client_that_fails_stays_stopped_and_keeps_its_last_good_model():
+    federation = build(one_shot(epochs=3, checkpoints=3))
+    engine = Meddling(federation.site, {(0, 2): not_finite, (1, 1): not_finite})
+    steps = list(federate(federation, engine, first_snapshot(federation), 0, nobody))
+    assert engine.asked == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0)]
+    assert [sorted(step.snapshot.stopped) for step in steps] == [[2], [1, 2], [1, 2]]
+    assert_same(steps[2].snapshot.own[1].model, steps[0].snapshot.own[1].model)
+    assert 2 not in steps[2].snapshot.own
+    assert rows_of(steps[2], "accuracy/test").keys() == {0, 1}
+
+
+def test_nobody_left_to_ask():
+    federation = build(one_shot(epochs=2, checkpoints=2))
+    everybody = replace(first_snapshot(federation), stopped=frozenset(range(3)))
+    with pytest.raises(ClientError, match=r"no client gave an update.*nobody left to ask") as caught:
+        list(federate(federation, Local(federation.site), everybody, 1, nobody))
+    assert "checkpoint 1" in str(caught.value)
+
+
+def test_everybody_failing_ends_the_run_with_the_first_reason():
+    with pytest.raises(ClientError, match=r"no client gave an update.* loss/base is (nan|inf)") as caught:
+        records(tiny("client.lr=1e30"))
+    assert "checkpoint 0" in str(caught.value)
+    assert "client.lr" in str(caught.value)
+
+
+def test_an_update_that_does_not_fit_is_refused_and_said_so():
+    def misshapen(result):
+        return update(result.client, result.samples, {**result.model, "head.bias": torch.zeros(3)})
+
+    federation = build(tiny("rounds=1"))
+    engine = Meddling(federation.site, {(0, 0): misshapen})
+    (step,) = federate(federation, engine, first_snapshot(federation), 0, nobody)
+    (event,) = step.events
+    assert (event.kind, event.client) == ("update-refused", 0)
+    assert "head.bias is torch.float32 (3,), expected torch.float32 (10,)" in event.message
+    assert rows_of(step, "update/norm").keys() == {1, 2}
+
+
+def traffic_of(config) -> list[tuple[float, float]]:
+    return [(rows_of(r, "bytes/down")[None], rows_of(r, "bytes/up")[None]) for r in records(config)]
+
+
+def test_bytes_with_rounds_go_down_and_up_each_time():
+    assert traffic_of(tiny("rounds=2")) == [(3 * BYTES, 3 * BYTES)] * 2
+    assert traffic_of(tiny("rounds=2", "server.fraction=0.34")) == [(BYTES, BYTES)] * 2
+
+
+def test_bytes_with_one_shot_go_down_first_and_up_last():
+    assert traffic_of(one_shot(epochs=3, checkpoints=3)) == [(3 * BYTES, 0), (0, 0), (0, 3 * BYTES)]
+
+
+@pytest.mark.parametrize("method", ["local-only", "centralised"])
+def test_no_bytes_where_nothing_is_shared(method):
+    assert traffic_of(tiny(f"method={method}")) == [(0, 0)] * 2
+
+
+def test_bytes_of_a_client_that_failed_came_down_only():
+    federation = build(tiny("rounds=1"))
+    engine = Meddling(federation.site, {(0, 1): not_finite})
+    (step,) = federate(federation, engine, first_snapshot(federation), 0, nobody)
+    assert (rows_of(step, "bytes/down")[None], rows_of(step, "bytes/up")[None]) == (3 * BYTES, 2 * BYTES)
+
+
+def test_scored_every_nth_step_and_always_at_the_end(federation_of):
+    steps = records(federation_of(tiny("rounds=5", "evaluate.every=2")))
+    assert [bool(rows_of(step, "accuracy/merged")) for step in steps] == [False, True, False, True, True]
+    assert all(rows_of(step, "loss/base").keys() == {0, 1, 2} for step in steps)
+
+
+def test_rows_know_their_round_and_one_shot_has_none(federation_of):
+    assert {(row.step, row.round) for r in records(federation_of(tiny())) for row in r.rows} == {(0, 0), (1, 1)}
+    assert {(row.step, row.round) for r in records(federation_of(one_shot())) for row in r.rows} == {(0, None), (1, None)}
+
+
+def test_what_is_written_down_at_each_step(federation_of):
+    step = records(federation_of(tiny("method=fedprox")))[0]
+    clients = {row.name for row in step.rows if row.client is not None}
+    server = {row.name for row in step.rows if row.client is None}
+    assert clients == {
+        "loss/base", "loss/cls", "loss/align", "lam", "schedule", "lam/used", "scale/base", "accuracy/train",
+        "grad/norm", "steps", "samples", "seconds", "update/norm", "update/cosine", "accuracy/test",
+    }  # fmt: skip
+    assert server == {
+        "accuracy/merged", "loss/merged", "accuracy/validation", "accuracy/best_client", "accuracy/clients",
+        "bytes/down", "bytes/up", *(f"recall/{c}" for c in range(10)),
+    }  # fmt: skip
+
+
+def test_each_answer_is_ticked(federation_of):
+    heard = []
+    federation = federation_of(tiny())
+    list(federate(federation, Local(federation.site), first_snapshot(federation), 0, lambda *tick: heard.append(tick[:3])))
+    assert heard == [(step, done, 3) for step in range(2) for done in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("config", [tiny("rounds=3", "method=fedadam"), one_shot(epochs=3, checkpoints=3)])
+def test_going_on_from_a_snapshot_is_never_having_stopped(config, federation_of):
+    federation = federation_of(config)
+    whole = records(federation)
+    rest = list(federate(federation, Local(federation.site), whole[0].snapshot, 1, nobody))
+    assert numbers(rest) == {key: value for key, value in numbers(whole).items() if key[0] > 0}
+
+
+@pytest.mark.parametrize(
+    ("clients", "fraction", "size"), [(10, 1.0, 10), (10, 0.5, 5), (10, 0.31, 3), (10, 0.01, 1), (3, 0.5, 2), (1, 0.1, 1)]
+)
+def test_the_size_of_a_cohort(clients, fraction, size, federation_of):
+    federation = federation_of(tiny(f"partition.clients={clients}", f"server.fraction={fraction}"))
+    for step in range(4):
+        chosen = cohort(federation, step)
+        assert len(chosen) == len(set(chosen)) == size
+        assert chosen == sorted(chosen)
+        assert set(chosen) <= set(range(clients))
+
+
+def test_a_cohort_is_drawn_anew_each_round_from_the_seed(federation_of):
+    federation = federation_of(tiny("partition.clients=10", "server.fraction=0.5"))
+    draws = [tuple(cohort(federation, step)) for step in range(6)]
+    assert draws == [tuple(cohort(federation, step)) for step in range(6)]
+    assert len(set(draws)) > 1
+    other = federation_of(tiny("partition.clients=10", "server.fraction=0.5", "seed=1"))
+    assert draws != [tuple(cohort(other, step)) for step in range(6)]
+
+
+def test_a_one_shot_cohort_is_drawn_once(federation_of):
+    federation = federation_of(one_shot("partition.clients=10", "server.fraction=0.5"))
+    assert len({tuple(cohort(federation, step)) for step in range(6)}) == 1
+    steps = records(federation)
+    assert rows_of(steps[0], "loss/base").keys() == rows_of(steps[1], "loss/base").keys() == set(cohort(federation, 0))

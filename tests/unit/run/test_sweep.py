@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from equipoise.config.loader import Request
+from equipoise.run import sweep as module
+from equipoise.run.grid import Cell, Grid
+from equipoise.run.session import start
+from equipoise.run.sweep import sweep
+from equipoise.run.watch import Nobody
+from equipoise.store import read
+from tests.conftest import nobody, tiny
+
+from .conftest import Breaks
+
+
+def a_grid(*cells: tuple[str, str]) -> Grid:
+    """One cell per (label, override)."""
+    return Grid("a-sweep", [Cell(label, tiny("rounds=2", override)) for label, override in cells], None)
+
+
+@pytest.fixture
+def children(monkeypatch):
+    """Every process the sweep starts."""
+    started = []
+
+    class Counted(module.Child):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            started.append(self)
+
+    monkeypatch.setattr(module, "Child", Counted)
+    return started
+
+
+def all_gone(children) -> bool:
+    return all(child.process.returncode is not None for child in children)
+
+
+def test_finished_cells_are_not_run_again_stopped_ones_go_on_failed_ones_are_reported(store, location, children):
+    done = start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
+    with pytest.raises(KeyboardInterrupt):
+        start(store, Request(tiny("rounds=2", "seed=2"), None), Breaks(KeyboardInterrupt(), 0))
+    stopped = read.find_run(store, "latest").run_id
+    seen: list[list[str]] = []
+    grid = a_grid(("done", "seed=1"), ("stopped", "seed=2"), ("fails", "client.lr=1e30"), ("new", "seed=3"))
+    places = sweep(store, location, grid, 1, lambda places: seen.append([place.state for place in places]))
+    assert [place.state for place in places] == ["done", "done", "failed", "done"]
+    assert [place.is_reused for place in places] == [True, False, False, False]
+    assert [place.run_id for place in places[:2]] == [done, stopped]
+    assert places[0].value == read.final_metrics(store, done)["accuracy/merged"]
+    assert places[2].error is not None
+    assert "loss/base is" in places[2].error
+    new = read.find_run(store, str(places[3].run_id))
+    assert (new.status, new.sweep, new.cell) == ("done", "a-sweep", "new")
+    assert seen[0] == ["done", "running", "waiting", "waiting"]
+    assert seen[-1] == ["done", "done", "failed", "done"]
+    assert len(children) == 1  # one process for all cells
+    assert all_gone(children)
+    again = sweep(store, location, a_grid(("done", "seed=1"), ("renamed", "seed=3")), 1, nobody)
+    assert [(place.state, place.is_reused) for place in again] == [("done", True)] * 2
+    assert len(children) == 1
+
+
+def test_a_killed_process_is_reported_and_the_others_go_on(store, location, children):
+    def kill_the_first(places):
+        if len(children) == 1 and children[0].process.returncode is None:
+            os.kill(children[0].process.pid, signal.SIGKILL)
+
+    places = sweep(store, location, a_grid(("first", "seed=1"), ("second", "seed=2")), 1, kill_the_first)
+    assert [place.state for place in places] == ["failed", "done"]
+    assert places[0].error == "its process died (exit code -9)"
+    assert all_gone(children)
+
+
+def test_ctrl_c_leaves_nobody_behind(store, location, children):
+    def interrupt(places):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(store, location, a_grid(("first", "seed=1"), ("second", "seed=2")), 2, interrupt)
+    assert len(children) == 2
+    assert all_gone(children)
+
+
+def test_a_run_of_another_version_is_not_reused(store, location, monkeypatch):
+    start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
+    monkeypatch.setattr(module, "__version__", "99")
+    assert module._known(store, a_grid(("a", "seed=1")).cells[0]).state == "waiting"
+
+
+def test_a_cell_that_somebody_else_is_running_is_not_touched(store):
+    class Looks(Nobody):
+        def checkpoint(self, record) -> None:
+            place = module._known(store, a_grid(("a", "seed=1")).cells[0])
+            assert (place.state, place.run_id) == ("waiting", None)
+
+    start(store, Request(tiny("rounds=2", "seed=1"), None), Looks())
+
+
+def test_an_order_says_all_a_cell_needs(tmp_path, store):
+    grid = Grid("s", a_grid(("a", "seed=1")).cells, tmp_path)
+    order = module._order("x.db", grid, module.Place(grid.cells[0], run_id="r-1"))
+    import json
+
+    assert json.loads(order) == {
+        "store": "x.db",
+        "config": grid.cells[0].config.model_dump(),
+        "run_id": "r-1",
+        "sweep": "s",
+        "cell": "a",
+        "data_path": str(tmp_path),
+    }
