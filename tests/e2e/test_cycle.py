@@ -36,7 +36,7 @@ def test_a_run_is_listed_shown_repeated_and_compared(equipoise: Equipoise, tmp_p
     assert table["rows"][0]["final"]["mean"] == run["metrics"]["accuracy/merged"]
     assert table["rows"][1]["runs"] == [other["run_id"]], "a cell resolves to its run"
     ids = (run["run_id"], other["run_id"])
-    assert equipoise("compare", *ids, "--format", "md").out.startswith("| configuration | seeds |")
+    assert equipoise("compare", *ids, "--format", "md").out.startswith("| configuration | n |")
     assert r"\toprule" in equipoise("compare", *ids, "--format", "latex").out
     rows = list(csv.DictReader(io.StringIO(equipoise("compare", *ids, "--format", "csv").out)))
     assert [row["configuration"] for row in rows] == ["fedavg", "fedprox"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from equipoise.report.comparison import Comparison, Line
 from equipoise.report.statistics import Difference, Figure
 
-HEADER = ("configuration", "seeds", "final", "best by val.", "Δ to first [95 %]")
+HEADER = ("configuration", "n", "final", "best by val.", "Δ to first [95 %]")
 Mark = Callable[[str, int], str]
 """(text, rank among the rows: 0 best, 1 second, …) → marked text"""
 
@@ -24,7 +24,7 @@ def interval(difference: Difference | None) -> str:
     if difference is None:
         return "–"
     mean, low, high = (100 * value for value in (difference.mean, difference.low, difference.high))
-    return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]{' *' if difference.is_clear else ''}"
+    return f"{mean:+.2f} [{low:+.1f}, {high:+.1f}]{' *' if difference.is_clear else ''}"
 
 
 def rows(comparison: Comparison, mark: Mark = lambda text, rank: text) -> list[list[str]]:
@@ -113,8 +113,8 @@ def _notes(comparison: Comparison) -> list[str]:
     prints = ", ".join(str(value)[:12] for value in shared.get("partition.fingerprints", []))
     notes = [
         f"Protocol: {card}; partition fingerprints {prints}.",
-        "Accuracy in per cent, mean ± sample deviation over seeds; final = last checkpoint; best by val. = checkpoint with the"
-        " highest validation accuracy; * = the 95 % interval of the paired difference leaves out zero.",
+        "Accuracy in per cent, mean ± sample deviation over n seeds; final = last checkpoint; best by val. = checkpoint"
+        " with the highest validation accuracy; * = the 95 % interval of the paired difference leaves out zero.",
     ]
     return [*notes, *(_source(line) for line in comparison.lines)]
 

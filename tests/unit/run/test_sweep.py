@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 
@@ -104,8 +105,6 @@ def test_a_cell_that_somebody_else_is_running_is_not_touched(store):
 def test_an_order_says_all_a_cell_needs(tmp_path, store):
     grid = Grid("s", a_grid(("a", "seed=1")).cells, tmp_path)
     order = module._order("x.db", grid, module.Place(grid.cells[0], run_id="r-1"))
-    import json
-
     assert json.loads(order) == {
         "store": "x.db",
         "config": grid.cells[0].config.model_dump(),
