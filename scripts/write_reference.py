@@ -341,7 +341,8 @@ def named_page(title: str, known: registry.Registry[Any], block: str, intro: str
     """One section per module: what it says of itself, and each name's own settings."""
     yield f"# {title}"
     yield intro
-    for _, group in groupby(sorted(known, key=lambda entry: entry.module), key=lambda entry: entry.module):
+    entries = sorted(known, key=lambda entry: (entry.module, len(entry.name), entry.name))
+    for _, group in groupby(entries, key=lambda entry: entry.module):
         yield from _section(list(group), block)
 
 

@@ -22,7 +22,9 @@ Numbers = dict[tuple[int, int | None, str], float]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--rewrite-golden", action="store_true", help="write tests/golden/curves anew instead of comparing")
+    parser.addoption(
+        "--rewrite-golden", action="store_true", help="write tests/golden/curves anew instead of comparing"
+    )
 
 
 @pytest.fixture
@@ -33,13 +35,6 @@ def seed() -> int:
 @pytest.fixture
 def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
-
-
-@pytest.fixture(autouse=True)
-def _no_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test does never depends on the folder of whoever runs it."""
-    for name in ("EQUIPOISE_STORE", "EQUIPOISE_BLOBS"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def tiny(*overrides: str, model: str = "mlp") -> Config:

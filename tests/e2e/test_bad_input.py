@@ -12,7 +12,11 @@ from tests.e2e.conftest import TINY, Equipoise, command, environment
 WRONG = {
     ("run", "fedavgg"): "preset 'fedavgg' is not known; did you mean 'fedavg'?",
     ("run", "nothing.yaml"): "there is no file nothing.yaml",
-    ("run", "fedavg", "partition.alhpa=1"): "partition.alhpa: unknown key; did you mean 'alpha'?",
+    (
+        "run",
+        "fedavg",
+        "partition.alhpa=1",
+    ): "partition.alhpa: not a setting of partition 'dirichlet'; did you mean 'alpha'?",
     ("run", "fedavg", "method=fedprx"): "method 'fedprx' is not known; did you mean 'fedprox'?",
     ("run", "fedavg", "alpha=0"): "partition.alpha: Input should be greater than 0, got 0",
     ("run", "fedavg", "fraction=1.5"): "server.fraction: Input should be less than or equal to 1, got 1.5",
@@ -25,10 +29,14 @@ WRONG = {
     ("run", "fedavg", "K=5000"): "5000",
     ("run", "fedavg", "data=cifar10"): "equipoise data fetch cifar10",
     ("run", "studies/demo"): "equipoise sweep studies/demo",
-    ("show", "nobody"): "there is no run 'nobody'",
-    ("resume", "nobody"): "there is no run 'nobody'",
-    ("compare",): "there is nothing to compare",
-    ("compare", "nobody"): "there is no run 'nobody'",
+    ("run", "fedavg", "mu=0.1"): "method.mu: not a setting of method 'fedavg'",
+    ("run", "fedavg", "alhpa=0.1"): "alhpa: unknown key; did you mean 'alpha'?",
+    ("run", "fedavg", "model=resnet8", "batch=1"): "BatchNorm cannot be trained on batches of one image",
+    ("show", "nobody"): "there is no store at runs/equipoise.db",
+    ("resume", "nobody"): "there is no store at runs/equipoise.db",
+    ("compare", "nobody"): "there is no store at runs/equipoise.db",
+    ("ls", "--store", "nowhere.db"): "there is no store at nowhere.db",
+    ("sweep", "fedavg", "alpha=0.1,"): "alpha: an empty value in '0.1,'",
     ("sweep", "fedavg", "method=fedavg,fedprx"): "did you mean 'fedprox'?",
     ("sweep", "fedavg", "--seeds", "none"): "seeds: expected a count",
     ("partition", "fedavg", "partition=dirichlt"): "did you mean 'dirichlet'?",
@@ -41,6 +49,20 @@ def test_a_wrong_request_is_explained(arguments: tuple[str, ...], equipoise: Equ
     outcome = equipoise(*arguments, code=2)
     assert WRONG[arguments] in outcome.err
     assert outcome.out == ""
+
+
+def test_looking_makes_no_store(equipoise: Equipoise, tmp_path: Path) -> None:
+    equipoise("ls")
+    equipoise("show", "nobody", code=2)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_run_that_is_not_there(equipoise: Equipoise) -> None:
+    run_id = equipoise("run", "fedavg", *TINY, "rounds=1", "--json").json["run_id"]
+    for name in ("show", "resume", "compare"):
+        assert f"did you mean {run_id}?" in equipoise(name, f"x{run_id[1:]}", code=2).err
+    assert "there is nothing to compare" in equipoise("compare", code=2).err
+    assert "no runs of sweep 'none'" in equipoise("ls", "--sweep", "none").out
 
 
 def test_all_problems_at_once(equipoise: Equipoise) -> None:

@@ -111,7 +111,7 @@ def test_a_corrupt_checkpoint_falls_back_and_says_so(equipoise: Equipoise, tmp_p
     data[-1] ^= 1
     path.write_bytes(data)
     resumed = equipoise("resume", "latest")
-    assert f"checkpoint {newest.step} cannot be used" in resumed.err
+    assert f"checkpoint {newest.step + 1} cannot be used" in resumed.err
     assert numbers(store) == expected
     events = equipoise("show", "latest", "--json").json["events"]
     assert "checkpoint-damaged" in {event["kind"] for event in events}

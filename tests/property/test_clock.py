@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,5 +24,5 @@ def test_spans_cover_every_epoch_once_and_in_order(clock: Clock) -> None:
 def test_progress_rises_through_the_whole_run(clock: Clock, batches: int) -> None:
     every = [clock.progress(epoch, batch / batches) for epoch in range(clock.epochs) for batch in range(batches)]
     assert every[0] == 0
-    assert all(a < b for a, b in zip(every, every[1:], strict=False))
+    assert all(a < b for a, b in pairwise(every))
     assert every[-1] < 1

@@ -62,6 +62,8 @@ group = st.text(st.characters(exclude_characters="/", exclude_categories=["Cs"])
 
 
 @QUICK
-@given(st.dictionaries(group, st.dictionaries(names, st.builds(torch.tensor, st.integers(0, 9)), min_size=1), max_size=3))
+@given(
+    st.dictionaries(group, st.dictionaries(names, st.builds(torch.tensor, st.integers(0, 9)), min_size=1), max_size=3)
+)
 def test_flatten_is_undone_by_unflatten(groups: dict[str, dict[str, torch.Tensor]]) -> None:
     assert unflatten(flatten(groups)) == groups

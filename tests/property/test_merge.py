@@ -57,7 +57,9 @@ def test_the_mean_lies_between_its_clients(given_) -> None:
 
 
 @QUICK
-@given(st.lists(st.tuples(samples, st.lists(st.floats(-50, 50, width=32), min_size=4, max_size=4)), min_size=1, max_size=5))
+@given(
+    st.lists(st.tuples(samples, st.lists(st.floats(-50, 50, width=32), min_size=4, max_size=4)), min_size=1, max_size=5)
+)
 def test_ensembles_answer_with_probabilities(given_) -> None:
     updates = [update(k, n, {"logits": torch.tensor([logits])}) for k, (n, logits) in enumerate(given_)]
     for predict in (probability_ensemble, logit_ensemble):

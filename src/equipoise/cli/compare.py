@@ -43,9 +43,9 @@ def compare(
     from equipoise.report.comparison import compare as side_by_side
     from equipoise.report.runs import compared
     from equipoise.store import read
-    from equipoise.store.database import open_store
+    from equipoise.store.database import open_existing
 
-    with open_store(store) as opened:
+    with open_existing(store) as opened:
         chosen = [read.find_run(opened, run) for run in runs or []]
         if sweep is not None:
             chosen += reversed(read.runs(opened, sweep=sweep, status="done"))

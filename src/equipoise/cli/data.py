@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from equipoise.cli.options import Json, print_json
 
 if TYPE_CHECKING:
     from equipoise.data.fetch import Fetched, Progress
@@ -20,7 +21,6 @@ app = typer.Typer(
 
 Folder = Annotated[Path | None, typer.Option("--path", help="Data folder; without it, EQUIPOISE_DATA.")]
 Name = Annotated[str, typer.Argument(help="A set of `equipoise data list`, as in cifar10.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output instead of a table.")]
 
 
 @app.command("list")
@@ -33,7 +33,7 @@ def list_sets(path: Folder = None, as_json: Json = False) -> None:
 
     lines = overview(path)
     if as_json:
-        typer.echo(json.dumps(lines))
+        print_json(lines)
         return
     rows = [
         [line["name"], str(line["classes"]), _size(line["shape"]), f"{line['train']} + {line['test']}", _found(line)]
@@ -53,7 +53,7 @@ def check(name: Name, path: Folder = None, as_json: Json = False) -> None:
 
     report = examine(name, path)
     if as_json:
-        typer.echo(json.dumps(report))
+        print_json(report)
     else:
         _print_report(report)
 
@@ -76,7 +76,7 @@ def fetch(
     if as_json:
         files = fetch_files(name, path, silent, mirror)
         lines = [{"path": str(file.path), "bytes": file.n_bytes, "is_new": file.is_new} for file in files]
-        typer.echo(json.dumps({"name": name, "files": lines}))
+        print_json({"name": name, "files": lines})
         return
     _print_fetched(name, _with_progress(name, path, mirror))
 

@@ -23,9 +23,11 @@ def demo(
     from equipoise.cli.partition import partition
     from equipoise.cli.sweep import carried_out, report, require_all
     from equipoise.run.grid import load_grid
-    from equipoise.store.database import default_location
+    from equipoise.store.database import default_location, open_store
 
     location = store or default_location()
+    with open_store(location) as opened:
+        place = opened.location
     folder = Path("runs") if "://" in location else Path(location).parent
     typer.echo("digits, five clients, Dirichlet α = 0.05: who owns what (seed 0)\n")
     partition("fedavg", ["partition.alpha=0.05"], output=folder / "demo-partition.svg")
@@ -33,6 +35,6 @@ def demo(
     places = carried_out(load_grid("studies/demo", seeds=str(seeds)), location, None)
     typer.echo("")
     report(places, location, Format.text)
-    typer.echo(f"\nstored in {location}; the picture is {folder / 'demo-partition.svg'}")
+    typer.echo(f"\nstored in {place}; the picture is {folder / 'demo-partition.svg'}")
     typer.echo("next: equipoise ls · equipoise show latest · equipoise compare --sweep studies/demo --format latex")
     require_all(places)

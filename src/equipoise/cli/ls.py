@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -17,20 +18,29 @@ def ls(
 ) -> None:
     """List runs, newest first: id, status, method, data, seed, how far, and the headline figure."""
     from equipoise.report.runs import listed
-    from equipoise.store.database import open_store
+    from equipoise.store.database import default_location, open_existing
     from equipoise.store.read import runs
 
-    with open_store(store) as opened:
-        lines = [listed(opened, run) for run in runs(opened, sweep=sweep)[:limit]]
-        if as_json:
-            print_json(lines)
-            return
-        from rich.console import Console
-        from rich.table import Table
+    if store is None and not Path(default_location()).exists():
+        lines = []
+    else:
+        with open_existing(store) as opened:
+            lines = [listed(opened, run) for run in runs(opened, sweep=sweep)[:limit]]
+    if as_json:
+        print_json(lines)
+    elif not lines:
+        typer.echo(f"no runs of sweep '{sweep}'" if sweep else "no runs yet; try: equipoise run fedavg")
+    else:
+        _print(lines)
 
-        table = Table("run", "status", "method", "data", "seed", "steps", "accuracy", box=None, header_style="bold")
-        for line in lines:
-            value = "–" if line["value"] is None else f"{100 * line['value']:.2f} %"
-            steps = f"{line['steps']['done']}/{line['steps']['planned']}"
-            table.add_row(line["run_id"], line["status"], line["method"], line["data"], str(line["seed"]), steps, value)
-        Console().print(table if lines else f"no runs in {opened.location} yet; try: equipoise run fedavg")
+
+def _print(lines: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("run", "status", "method", "data", "seed", "steps", "accuracy", box=None, header_style="bold")
+    for line in lines:
+        value = "–" if line["value"] is None else f"{100 * line['value']:.2f} %"
+        steps = f"{line['steps']['done']}/{line['steps']['planned']}"
+        table.add_row(line["run_id"], line["status"], line["method"], line["data"], str(line["seed"]), steps, value)
+    Console().print(table)

@@ -14,7 +14,7 @@ StoreAt = Annotated[
     typer.Option(
         "--store",
         envvar="EQUIPOISE_STORE",
-        help="SQLite file or postgresql:// URL.  [default: runs/equipoise.db]",
+        help="SQLite file or postgresql:// URL; runs/equipoise.db unless given.",
         show_default=False,
     ),
 ]

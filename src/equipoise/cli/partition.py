@@ -5,12 +5,13 @@ equipoise partition PRESET [key=value …] -o who.png
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from equipoise.cli.options import Json, Overrides, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,14 +27,23 @@ BLUES = ("grey23", "#9fd4bb", "#51b8bd", "#2474b0", "#253494")
 
 
 def partition(
-    preset: Annotated[str, typer.Argument(help="A preset name or a YAML file.")],
-    overrides: Annotated[list[str] | None, typer.Argument(help="key=value …, as in partition.alpha=0.1")] = None,
+    preset: Annotated[
+        str, typer.Argument(help="A preset (see `equipoise presets`) or a YAML file.", show_default=False)
+    ],
+    overrides: Overrides = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the picture: .html, .svg, .png, .pdf or .json.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Show who owns what: the partition of a run, its realised skew and its fingerprint."""
+    """Show who owns what: the partition of a run, its realised skew and its fingerprint.
+
+    [bold]Examples[/]
+
+      equipoise partition fedavg alpha=0.05 -o who.png
+
+      equipoise partition fedavg partition=shards num_clients=20 --json
+    """
     from equipoise.config.loader import load
     from equipoise.data.splits import load_splits
     from equipoise.partition.divide import divide
@@ -46,7 +56,7 @@ def partition(
     if output is not None:
         draw(divided, splits.classes, alpha, output)
     if as_json:
-        typer.echo(json.dumps(as_record(divided)))
+        print_json(as_record(divided))
     else:
         from rich.console import Console
 

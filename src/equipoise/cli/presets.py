@@ -19,10 +19,14 @@ def presets(
 
       equipoise presets fedavg > mine.yaml
     """
-    from equipoise.config.loader import PRESETS, find_preset, preset_names
+    from equipoise.config.loader import PRESETS, find_preset, preset_names, read_yaml
 
     if name is not None:
-        typer.echo(find_preset(name).read_text(encoding="utf-8"), nl=False)
+        path = find_preset(name)
+        if as_json:
+            print_json(read_yaml(path))
+        else:
+            typer.echo(path.read_text(encoding="utf-8"), nl=False)
         return
     entries = [_entry(known, (PRESETS / f"{known}.yaml").read_text(encoding="utf-8")) for known in preset_names()]
     if as_json:

@@ -23,10 +23,10 @@ def resume(
 
       equipoise resume latest
     """
-    from equipoise.store.database import open_store
+    from equipoise.store.database import open_existing
     from equipoise.store.read import find_run
 
-    with open_store(store) as opened:
+    with open_existing(store) as opened:
         found = find_run(opened, run)
         if found.status == "done":
             print_run(opened, found.run_id, as_json)

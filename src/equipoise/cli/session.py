@@ -49,17 +49,13 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
         console.print(document["error"], style="red", markup=False, highlight=False)
     table = Table("metric", "value", box=None, header_style="bold")
     for name, value in document["metrics"].items():
-        if not name.startswith("recall/"):
-            table.add_row(name, _text(name, value))
+        if not name.startswith(("recall/", "bytes/")):
+            table.add_row(name, f"{100 * value:.2f} %" if name.startswith("accuracy") else f"{value:.4g}")
+    for way, total in document["bytes"].items():
+        table.add_row(f"bytes {way}, whole run", f"{total:,.0f}")
     console.print(table)
     if document["best"]:
         best = document["best"]
         where = f"checkpoint {best['step'] + 1}, chosen on validation"
-        console.print(f"best by validation: {_text(document['headline'], best['value'])} ({where})", highlight=False)
-    console.print(f"stored in {store.location}; details: equipoise show {run_id}", style="dim", highlight=False)
-
-
-def _text(name: str, value: float) -> str:
-    if name.startswith("accuracy"):
-        return f"{100 * value:.2f} %"
-    return f"{value:,.0f} B" if name.startswith("bytes") else f"{value:.4g}"
+        console.print(f"best by validation: {100 * best['value']:.2f} % ({where})", highlight=False)
+    console.print(f"stored in {store.location}", style="dim", highlight=False)

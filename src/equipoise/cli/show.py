@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from equipoise.cli.options import Json, StoreAt
+from equipoise.cli.options import Json, StoreAt, print_json
 from equipoise.cli.session import print_run
 
 
@@ -24,15 +24,18 @@ def show(
 
       equipoise show latest --config > again.yaml && equipoise run again.yaml
     """
-    from equipoise.store.database import open_store
+    from equipoise.store.database import open_existing
     from equipoise.store.read import events, find_run
 
-    with open_store(store) as opened:
+    with open_existing(store) as opened:
         found = find_run(opened, run)
         if config:
             import yaml
 
             content = {key: value for key, value in found.config.items() if value is not None}
+            if as_json:
+                print_json(content)
+                return
             typer.echo(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), nl=False)
             return
         print_run(opened, found.run_id, as_json)

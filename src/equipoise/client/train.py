@@ -103,6 +103,6 @@ def _refuse_non_finite(seen: Numbers, trace: Trace, task: Task) -> None:
         before = ", ".join(f"{name} {value:.4g}" for name, value in trace.last.items()) or "nothing: the first step"
         raise NonFinite(
             f"{bad[0]} is {seen[bad[0]]} at local step {trace.steps}; the step before it had {before}",
-            where=f"checkpoint {task.step}, client {task.client}",
+            where=f"checkpoint {task.step + 1}, client {task.client}",
             fix="lower client.lr, or set client.clip=1.0",
         )

@@ -66,7 +66,7 @@ class EngineOptions(Options):
     """Where clients run. Engines give the same numbers; threads per client may change the last bits."""
 
     name: str = "local"
-    threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits on any machine")
+    threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits however many cores there are")
 
 
 class EvaluateOptions(Options):

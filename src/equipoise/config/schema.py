@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializeAsAny, ValidationError
 
+from equipoise.config.aliases import CANONICAL
 from equipoise.config.blocks import (
     ClientOptions,
     DataOptions,
@@ -126,9 +127,18 @@ def _validated(kind: type[Options], value: Any, path: str, problems: list[Proble
 def _problem(kind: type[Options], item: Any, path: str) -> Problem:
     where = ".".join(str(part) for part in ([path] if path else []) + list(item["loc"]))
     if item["type"] == "extra_forbidden":
-        known = list(kind.model_fields)
-        return Problem(where, f"unknown key{suggestion(str(item['loc'][-1]), known)}")
+        return Problem(where, _unknown(kind, str(item["loc"][-1]), path))
     return Problem(where, f"{item['msg']}, got {item['input']!r}")
+
+
+def _unknown(kind: type[Options], key: str, path: str) -> str:
+    known = [name for name in kind.model_fields if name != "name"]
+    if kind is Config:
+        return f"unknown key{suggestion(key, [*known, 'name', *(alias for alias in CANONICAL if '.' not in alias)])}"
+    if path in NAMED:
+        name = kind.model_fields["name"].default
+        return f"not a setting of {path} '{name}'" + (suggestion(key, known) if known else ", which has none")
+    return f"unknown key{suggestion(key, known)}"
 
 
 def _combinations(config: Config) -> list[Problem]:

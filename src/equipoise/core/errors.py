@@ -9,8 +9,9 @@
     │   └── NonFinite        which term, which step, what came before it
     ├── EngineError          a worker or transport failed
     │   └── MissingExtra     an optional dependency that is not installed
-    └── StoreError           locked, read-only, full, newer schema
-        └── NoSuchRun        a run id that is not in the store
+    └── StoreError           locked, read-only, full
+        ├── NoSuchRun        a run id that is not in the store
+        └── WrongStore       not a store, or one written by a newer version
 
 A message has three parts: what happened with its values, where, and what to do next.
 `exit_code` is 2 when the request was wrong and 1 when a run failed.
@@ -42,7 +43,8 @@ class Problem(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        says_it_itself = self.message.startswith(f"{self.path} '")
+        return f"{self.path}: {self.message}" if self.path and not says_it_itself else self.message
 
 
 class ConfigError(EquipoiseError):
@@ -88,4 +90,8 @@ class StoreError(EquipoiseError):
 
 
 class NoSuchRun(StoreError):
+    exit_code = 2
+
+
+class WrongStore(StoreError):
     exit_code = 2

@@ -82,7 +82,7 @@ def make_work(site: Site) -> Work:
         except EquipoiseError:
             raise
         except Exception as error:
-            where = f"checkpoint {task.step}, client {task.client}, {len(images)} images"
+            where = f"checkpoint {task.step + 1}, client {task.client}, {len(images)} images"
             raise ClientError(f"client {task.client} failed: {type(error).__name__}: {error}", where=where) from error
 
     return work

@@ -132,7 +132,9 @@ class Processes:
             done[busy.place] = ClientFailure(task.client, "worker-lost", f"{what}; dropped")
         elif busy.attempt >= self.options.retries:
             fix = "look for a memory limit; or set engine.on_death=drop, or engine.retries higher"
-            raise EngineError(f"{what}, for the {busy.attempt + 1}. time", where=f"checkpoint {task.step}", fix=fix)
+            raise EngineError(
+                f"{what}; that was attempt {busy.attempt + 1}", where=f"checkpoint {task.step + 1}", fix=fix
+            )
         else:
             waiting.appendleft((busy.place, busy.attempt + 1))
         then = "dropped" if self.options.on_death == "drop" else "run again"

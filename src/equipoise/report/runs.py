@@ -53,6 +53,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
         if best is None
         else {"step": scored.steps[best], "value": scored.values[best], "selected_by": VALIDATION},
         "curve": {"steps": list(scored.steps), "values": list(scored.values), "validation": list(scored.validation)},
+        "bytes": {way: traffic(store, run, way) for way in ("down", "up")},
         "partition": run.partition,
         "version": run.version,
         "created": run.created,
@@ -66,13 +67,18 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
     }
 
 
+def traffic(store: Store, run: Run, way: str) -> float:
+    """Bytes that went down or up in the whole run so far."""
+    return sum(row.value for row in metrics.rows(store, run.run_id, names=[f"bytes/{way}"], client="server"))
+
+
 def compared(store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> list[Compared]:
     """Runs ready to be compared, under the given labels or their own; one without a scored checkpoint cannot be."""
     named = labels or {}
     curves = {run.run_id: curve(store, run) for run in runs}
-    empty = [run.run_id for run in runs if not curves[run.run_id].values]
+    empty = [f"{run.run_id} ({run.status})" for run in runs if not curves[run.run_id].values]
     if empty:
-        raise ConfigError(f"nothing was scored yet in {', '.join(empty)}", fix="wait for it, or resume it")
+        raise ConfigError(f"nothing was scored in {', '.join(empty)}", fix="leave it out, or `equipoise resume` it")
     return [
         Compared(
             named.get(run.run_id) or run.cell or run.name,

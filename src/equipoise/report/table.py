@@ -94,6 +94,7 @@ def _escaped(text: str) -> str:
     greek = {"α": "alpha", "λ": "lambda", "μ": "mu", "Δ": "Delta"}
     special = {character: f"\\{character}" for character in "&%$#_{}"}
     special |= {letter: f"$\\{name}$" for letter, name in greek.items()}
+    special |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     return "".join(special.get(character, character) for character in text)
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from torch import nn
 
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
+from equipoise.core.errors import ConfigError
 from equipoise.core.registry import ENGINES
 from equipoise.core.values import State
 from equipoise.data.splits import load_splits
@@ -49,8 +51,18 @@ def build(config: Config, data_path: Path | None = None) -> Federation:
     indices = [np.unique(np.concatenate(partition.indices))] if method.pools_data else partition.indices
     site = Site(config, splits.train, indices, n_classes, splits.mean, splits.std)
     model = build_model(config.model, site.shape, n_classes, config.seed)
+    _require_batches(site, model)
     scorer = Scorer(model, splits, config)
     return Federation(config, clock_of(config), method, partition, site, scorer, state_of(model))
+
+
+def _require_batches(site: Site, model: nn.Module) -> None:
+    """BatchNorm has nothing to normalise over in a batch of one image."""
+    smallest = min(site.config.client.batch, *(len(index) for index in site.indices))
+    has_batch_norm = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())
+    if has_batch_norm and smallest == 1 and site.config.client.augment == "none":
+        fix = "raise client.batch and partition.min_size to 2 or more, or set model.norm=group"
+        raise ConfigError("BatchNorm cannot be trained on batches of one image", where="client.batch", fix=fix)
 
 
 def make_engine(site: Site) -> Engine:

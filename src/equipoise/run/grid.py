@@ -33,6 +33,8 @@ from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import suggestion
 
 KEYS = ("preset", *SWEEP_KEYS)
+Point = tuple[str, tuple[Any, ...]]
+"""A row's label, and its value on each axis."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Grid:
 
 
 def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = None) -> Grid:
-    """A sweep file, or any preset; `key=a,b` on the command adds an axis."""
+    """A sweep file, or any preset; `key=a,b` on the command adds an axis, and `key=a` beats what the file says."""
     path = find_preset(source)
     raw = read_yaml(path)
     is_sweep = any(key in raw for key in SWEEP_KEYS)
@@ -70,25 +72,26 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
     rows = {str(label): flat(row or {}) for label, row in named.items()}
     if any("seed" in layer for layer in (common, fixed, axes, *rows.values())):
         raise ConfigError([Problem("seed", "a sweep runs several; give --seeds, a count or a list such as 0,1,7")])
-    cells = _cells(layered(base, fixed), rows, axes, _seeds(seeds or plan.get("seeds", 3)))
+    points = {
+        (label, values): layered(layered(layered(base, row), dict(zip(axes, values, strict=True))), fixed)
+        for (label, row), values in product(rows.items(), product(*axes.values()))
+    }
+    cells = _cells(points, list(axes), _seeds(seeds or plan.get("seeds", 3)))
     return Grid(source, cells, Path(data_path) if data_path else None)
 
 
-def _cells(base: Flat, rows: Mapping[str, Flat], axes: Mapping[str, list[Any]], seeds: list[int]) -> list[Cell]:
+def _cells(points: Mapping[Point, Flat], axes: list[str], seeds: list[int]) -> list[Cell]:
     cells, problems = [], []
-    for (label, row), values in product(rows.items(), product(*axes.values())):
-        point = dict(zip(axes, values, strict=True))
-        name = " ".join(
-            filter(None, [label, *(f"{key.removesuffix('.name')}={value}" for key, value in point.items())])
-        )
-        named = {"name": _slug(label)} if label else {}
-        layer = {**layered(layered(base, row), point), **named}
+    for (label, values), layer in points.items():
+        settings = [f"{key.removesuffix('.name')}={value}" for key, value in zip(axes, values, strict=True)]
+        title = " ".join([label, *settings] if label else settings)
+        name = _slug(label or "-".join(str(value) for value in values)) or layer.get("name", "run")
         for seed in seeds:
             try:
-                cells.append(Cell(name or str(base.get("name", "run")), check(nested({**layer, "seed": seed}))))
+                cells.append(Cell(title or str(name), check(nested({**layer, "name": name, "seed": seed}))))
             except ConfigError as error:
-                at = f"{name}: " if name else ""
-                problems += [Problem(f"{at}{problem.path}", problem.message) for problem in error.problems]
+                at = f"{title}: " if title else ""
+                problems += [Problem("", f"{at}{problem}") for problem in error.problems]
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
     return cells
@@ -96,7 +99,7 @@ def _cells(base: Flat, rows: Mapping[str, Flat], axes: Mapping[str, list[Any]], 
 
 def _slug(label: str) -> str:
     """A label as the name of a run: "one-shot FedAvg" → "one-shot-fedavg"."""
-    return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.") or "cell"
+    return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")
 
 
 def _axes(overrides: Sequence[str], grid: Mapping[str, Any]) -> tuple[Flat, dict[str, list[Any]]]:
@@ -105,9 +108,12 @@ def _axes(overrides: Sequence[str], grid: Mapping[str, Any]) -> tuple[Flat, dict
     fixed_texts = []
     for text in overrides:
         key, _, value = text.partition("=")
-        if "," in value and not value.startswith(("[", "{")):
+        parts = value.split(",")
+        if len(parts) > 1 and not value.startswith(("[", "{")):
+            if "" in parts:
+                raise ConfigError([Problem(key, f"an empty value in '{value}'")])
             (canonical,) = flat_overrides([f"{key}=0"])
-            axes[canonical] = [value_of(part) for part in value.split(",")]
+            axes[canonical] = [value_of(part) for part in parts]
         else:
             fixed_texts.append(text)
     fixed = flat_overrides(fixed_texts)

@@ -91,9 +91,9 @@ def cohort(federation: Federation, step: int) -> list[int]:
 
 
 def admitted(results: Sequence[Result], like: State, step: int) -> tuple[list[ClientUpdate], list[Event]]:
-    """The updates that may be merged, and an event for each that may not."""
+    """The updates that may be merged and an event for each that may not, in client order, whoever answered first."""
     updates, events = [], []
-    for result in results:
+    for result in sorted(results, key=lambda result: result.client):
         if isinstance(result, ClientFailure):
             events.append(Event(f"client-{result.kind}", result.error, step, result.client))
         elif (reason := objection(result, like)) is not None:
@@ -101,7 +101,7 @@ def admitted(results: Sequence[Result], like: State, step: int) -> tuple[list[Cl
         else:
             updates.append(result)
     if not updates:
-        first = events[0].message if events else f"at checkpoint {step} there was nobody left to ask"
+        first = events[0].message if events else f"at checkpoint {step + 1} there was nobody left to ask"
         raise ClientError(f"no client gave an update; the first of {len(events)}: {first}")
     return updates, events
 

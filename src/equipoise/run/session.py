@@ -68,7 +68,9 @@ def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) 
             found = federation.partition.fingerprint[:12]
             raise ConfigError(f"{what}, here it is {found}", fix="point data.path at the same files")
         write.restart(store, run.run_id, {**run.environment, "data_path": str(folder) if folder else None})
-        snapshot, first = _newest(store, run.run_id, federation, watch)
+        snapshot, first = _newest(store, run.run_id, federation)
+        text = f"was {run.status}; goes on after {first} of {federation.config.steps} checkpoints"
+        write.add_events(store, run.run_id, [Event("resumed", text)])
         _carry_on(store, run.run_id, federation, snapshot, first, watch)
 
 
@@ -113,14 +115,14 @@ def _index_map(indices: Sequence[Indices]) -> bytes:
     return ("[" + ",\n".join(str(index.tolist()) for index in indices) + "]").encode()
 
 
-def _newest(store: Store, run_id: str, federation: Federation, watch: Watch) -> tuple[Snapshot, int]:
+def _newest(store: Store, run_id: str, federation: Federation) -> tuple[Snapshot, int]:
     """The newest checkpoint that is whole; a damaged one is named, forgotten, and the one before it is taken."""
     for checkpoint in read.checkpoints(store, run_id):
         try:
             files = {name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()}
             snapshot = unpack(files)
         except (StoreError, EngineError) as error:
-            text = f"checkpoint {checkpoint.step} cannot be used, going back to the one before it: {error.what}"
+            text = f"checkpoint {checkpoint.step + 1} cannot be used, going back to the one before it: {error.what}"
             write.rewind(store, run_id, checkpoint.step - 1)
             write.add_events(store, run_id, [Event("checkpoint-damaged", text, detail={"step": checkpoint.step})])
             continue
@@ -148,11 +150,14 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
                 blobs.gc(store, read.referenced(store))
         write.finish(store, run_id, "done")
     except KeyboardInterrupt:
-        write.finish(store, run_id, "stopped", "stopped by the user")
+        write.add_events(store, run_id, [Event("stopped", "by Ctrl-C or SIGTERM")])
+        write.finish(store, run_id, "stopped")
         raise
     except BaseException as error:
+        text = str(error) if isinstance(error, EquipoiseError) else repr(error)
         with suppress(StoreError):  # the first error is the one to report
-            write.finish(store, run_id, "failed", str(error) if isinstance(error, EquipoiseError) else repr(error))
+            write.add_events(store, run_id, [Event("failed", text)])
+            write.finish(store, run_id, "failed", text)
         raise
     finally:
         if engine is not None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from equipoise.core.errors import NoSuchRun, WrongStore
 from equipoise.store.engines import postgres_engines, sqlite_engines
-from equipoise.store.errors import WrongStore, from_disk
+from equipoise.store.errors import from_disk
 from equipoise.store.locks import locked
 from equipoise.store.migrations import is_current, migrate
 from equipoise.store.transact import Store
@@ -35,6 +36,15 @@ def open_store(location: str | Path | None = None, *, patience: float = 30.0) ->
         store.close()
         raise
     return store
+
+
+def open_existing(location: str | None = None) -> Store:
+    """The store at a path or URL for commands that only look: a file that is not there is not made."""
+    place = location or default_location()
+    if "://" not in place and not Path(place).exists():
+        fix = "`equipoise run` makes it; --store or EQUIPOISE_STORE names another one"
+        raise NoSuchRun(f"there is no store at {place}", fix=fix)
+    return open_store(place)
 
 
 def _sqlite(place: str, patience: float) -> Store:
@@ -81,4 +91,4 @@ def _is_empty(path: Path) -> bool:
         return True
 
 
-__all__ = ["Store", "default_location", "open_store"]
+__all__ = ["Store", "default_location", "open_existing", "open_store"]

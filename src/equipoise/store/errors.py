@@ -11,13 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
-from equipoise.core.errors import StoreError
-
-
-class WrongStore(StoreError):
-    """The store that was asked for cannot be used by this version: the request is wrong, not the run."""
-
-    exit_code = 2
+from equipoise.core.errors import StoreError, WrongStore
 
 
 class Complaint(NamedTuple):

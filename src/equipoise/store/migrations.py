@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, inspect, select
 
-from equipoise.store.errors import WrongStore
+from equipoise.core.errors import WrongStore
 from equipoise.store.records import now
 from equipoise.store.tables import migrations
 from equipoise.store.transact import Store, reading, writing

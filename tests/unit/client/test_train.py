@@ -66,7 +66,9 @@ def bare_loop(config: Config, images: Images, epochs: range, client: int):
     return losses, model.state_dict()
 
 
-@pytest.mark.parametrize("extra", [(), ("client.clip=0.1",), ("client.weight_decay=0.01",), ("client.optimiser=adamw",)])
+@pytest.mark.parametrize(
+    "extra", [(), ("client.clip=0.1",), ("client.weight_decay=0.01",), ("client.optimiser=adamw",)]
+)
 @pytest.mark.parametrize("model", ["mlp", "cnn", "resnet8"])
 def test_the_loop_is_a_bare_loop_to_the_last_bit(images, model, extra, seed):
     config = tiny(f"seed={seed}", "client.batch=8", "client.lr=0.01", *NARROW[model], *extra, model=model)

@@ -207,7 +207,7 @@ def test_a_file_that_is_not_text(tmp_path):
 
 
 def test_a_missing_file_and_an_unknown_preset():
-    with pytest.raises(ConfigError, match="there is no file nowhere.yaml"):
+    with pytest.raises(ConfigError, match=r"there is no file nowhere\.yaml"):
         load("nowhere.yaml")
     with pytest.raises(UnknownName, match="preset 'fedavgg' is not known; did you mean 'fedavg'"):
         load("fedavgg")
@@ -241,3 +241,9 @@ def test_the_resolved_configuration_is_a_preset(written):
 def test_a_name_that_looks_like_something_else_comes_back_as_a_name(written, name):
     config = load({"name": name}).config
     assert load(written(to_yaml(config))).config == config
+
+
+def test_a_sweep_is_not_a_run():
+    with pytest.raises(ConfigError, match="'studies/demo' is a sweep, not one run") as caught:
+        load("studies/demo")
+    assert caught.value.fix == "equipoise sweep studies/demo"

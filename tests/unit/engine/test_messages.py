@@ -9,7 +9,9 @@ from equipoise.engine.messages import error_bytes, result_bytes, result_from, ta
 from tests.conftest import assert_same, assert_same_update
 
 STATE = {"encoder.0.weight": torch.randn(2, 3, 3, 3, generator=torch.Generator().manual_seed(7))}
-OWN = ClientState(STATE, {"momentum/encoder.0.weight": torch.ones(2), "steps/": torch.tensor(3.0)}, {"s": torch.ones(1)})
+OWN = ClientState(
+    STATE, {"momentum/encoder.0.weight": torch.ones(2), "steps/": torch.tensor(3.0)}, {"s": torch.ones(1)}
+)
 
 
 @pytest.mark.parametrize("own", [ClientState(), OWN, ClientState(policy=OWN.policy)])

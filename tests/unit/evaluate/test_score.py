@@ -31,7 +31,9 @@ def scorer(validation, test, **evaluate) -> Scorer:
 
 def always(answer: int) -> dict[str, torch.Tensor]:
     """A network that says `answer` with probability ½ and each of the two others with ¼."""
-    state = {name: torch.zeros_like(t) for name, t in state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), 3, 0)).items()}
+    state = {
+        name: torch.zeros_like(t) for name, t in state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), 3, 0)).items()
+    }
     return {**state, "head.bias": torch.tensor([log(2) if c == answer else 0.0 for c in range(CLASSES)])}
 
 

@@ -25,9 +25,7 @@ def test_the_default_has_a_little_more_than_half_a_million():
 
 @pytest.mark.parametrize(("norm", "extra"), [("none", 0), ("batch", 2 * (4 + 8)), ("group", 2 * (4 + 8))])
 def test_normalisation_adds_a_scale_and_a_shift_per_channel(norm, extra):
-    plain, normed = (
-        build_model(CnnOptions(width=4, features=8, norm=n), (3, 8, 8), 10, 0) for n in ("none", norm)
-    )
+    plain, normed = (build_model(CnnOptions(width=4, features=8, norm=n), (3, 8, 8), 10, 0) for n in ("none", norm))
     assert size(normed) - size(plain) == extra
     assert any("running_mean" in name for name in normed.state_dict()) == (norm == "batch")
 

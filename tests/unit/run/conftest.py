@@ -30,6 +30,7 @@ class Meddling:
     def __init__(self, site: Site, instead: Mapping[tuple[int, int], Callable[[Result], Result]]) -> None:
         self.local, self.instead = Local(site), instead
         self.asked: list[tuple[int, int]] = []
+        self.happened: list[Event] = []
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
         for task, result in zip(tasks, self.local.map(tasks), strict=True):
@@ -38,7 +39,7 @@ class Meddling:
             yield result if change is None else change(result)
 
     def take_events(self) -> list[Event]:
-        return []
+        return self.happened
 
     def close(self) -> None:
         pass

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from equipoise.core.errors import ClientError
-from equipoise.core.values import ClientState
+from equipoise.core.values import ClientState, Event
 from equipoise.engine.local import Local
 from equipoise.run.build import build
 from equipoise.run.loop import cohort, federate, first_snapshot, plan
@@ -46,7 +46,9 @@ def test_with_rounds_the_servers_model_goes_down(federation_of):
 def test_with_one_shot_nothing_goes_down(federation_of):
     federation = federation_of(one_shot(epochs=4, checkpoints=2))
     steps = records(federation)
-    first, second = (plan(federation, snapshot, i) for i, snapshot in enumerate([first_snapshot(federation), steps[0].snapshot]))
+    first, second = (
+        plan(federation, snapshot, i) for i, snapshot in enumerate([first_snapshot(federation), steps[0].snapshot])
+    )
     assert [task.epochs for task in (*first, *second)] == [range(2)] * 3 + [range(2, 4)] * 3
     trained = {u.client: u for u in Local(federation.site).map(first)}
     for task in second:
@@ -94,6 +96,14 @@ def test_a_client_that_fails_stops_itself_not_the_federation():
         assert torch.equal(tensor, sum(u.samples / n * u.model[name].double() for u in others).float())
     assert engine.asked == [(s, k) for s in range(2) for k in range(3)]  # with rounds it is asked again
     assert rows_of(steps[1], "loss/base").keys() == {0, 1, 2}
+
+
+def test_what_happened_in_the_engine_is_written_down_with_the_step():
+    federation = build(tiny("rounds=1"))
+    engine = Meddling(federation.site, {(0, 1): not_finite})
+    engine.happened = [Event("worker-lost", "it died", 0, 2)]
+    (step,) = federate(federation, engine, first_snapshot(federation), 0, nobody)
+    assert [event.kind for event in step.events] == ["worker-lost", "client-non-finite"]
 
 
 def test_a_one_shot_client_that_fails_stays_stopped_and_keeps_its_last_good_model():
@@ -168,7 +178,10 @@ def test_scored_every_nth_step_and_always_at_the_end(federation_of):
 
 def test_rows_know_their_round_and_one_shot_has_none(federation_of):
     assert {(row.step, row.round) for r in records(federation_of(tiny())) for row in r.rows} == {(0, 0), (1, 1)}
-    assert {(row.step, row.round) for r in records(federation_of(one_shot())) for row in r.rows} == {(0, None), (1, None)}
+    assert {(row.step, row.round) for r in records(federation_of(one_shot())) for row in r.rows} == {
+        (0, None),
+        (1, None),
+    }
 
 
 def test_what_is_written_down_at_each_step(federation_of):
@@ -188,7 +201,11 @@ def test_what_is_written_down_at_each_step(federation_of):
 def test_each_answer_is_ticked(federation_of):
     heard = []
     federation = federation_of(tiny())
-    list(federate(federation, Local(federation.site), first_snapshot(federation), 0, lambda *tick: heard.append(tick[:3])))
+    list(
+        federate(
+            federation, Local(federation.site), first_snapshot(federation), 0, lambda *tick: heard.append(tick[:3])
+        )
+    )
     assert heard == [(step, done, 3) for step in range(2) for done in (1, 2, 3)]
 
 
@@ -201,7 +218,8 @@ def test_going_on_from_a_snapshot_is_never_having_stopped(config, federation_of)
 
 
 @pytest.mark.parametrize(
-    ("clients", "fraction", "size"), [(10, 1.0, 10), (10, 0.5, 5), (10, 0.31, 3), (10, 0.01, 1), (3, 0.5, 2), (1, 0.1, 1)]
+    ("clients", "fraction", "size"),
+    [(10, 1.0, 10), (10, 0.5, 5), (10, 0.31, 3), (10, 0.01, 1), (3, 0.5, 2), (1, 0.1, 1)],
 )
 def test_the_size_of_a_cohort(clients, fraction, size, federation_of):
     federation = federation_of(tiny(f"partition.clients={clients}", f"server.fraction={fraction}"))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from equipoise.config.loader import Request
@@ -114,6 +115,16 @@ def test_whatever_way_a_run_ends_the_store_says_how(store, error, status, said):
     assert [point.step for point in read.checkpoints(store, run_id)] == [0]
 
 
+def test_a_run_that_breaks_before_its_engine_is_there(store):
+    class Refuses(Nobody):
+        def begin(self, run_id, federation, first) -> None:
+            raise RuntimeError("not now")
+
+    with pytest.raises(RuntimeError, match="not now"):
+        start(store, Request(CONFIGS["rounds"], None), Refuses())
+    assert read.find_run(store, "latest").status == "failed"
+
+
 def test_a_run_whose_clients_all_fail_is_a_failed_run_with_its_reason(store):
     with pytest.raises(ClientError):
         start(store, Request(tiny("client.lr=1e30"), None), Nobody())
@@ -212,13 +223,13 @@ def test_a_run_of_another_version_is_not_resumed(store):
 @pytest.fixture
 def fashion(tmp_path, monkeypatch):
     """Write a small Fashion-MNIST with the labels of that seed into a folder."""
-    import numpy as np
-
     monkeypatch.setenv("EQUIPOISE_CACHE", str(tmp_path / "cache"))
 
     def write(folder: str, seed: int):
         rng = np.random.default_rng(seed)
-        write_fashion(tmp_path / folder, random_images(rng, 120, 10, (1, 28, 28)), random_images(rng, 30, 10, (1, 28, 28)))
+        write_fashion(
+            tmp_path / folder, random_images(rng, 120, 10, (1, 28, 28)), random_images(rng, 30, 10, (1, 28, 28))
+        )
         return tmp_path / folder
 
     return write
@@ -232,7 +243,7 @@ def test_a_run_is_not_resumed_on_other_data(store, fashion):
     run = read.find_run(store, "latest")
     assert run.environment["data_path"] == str(folder)
     other = fashion("other", seed=2)
-    with pytest.raises(ConfigError, match="the data is not what run .* began with") as caught:
+    with pytest.raises(ConfigError, match=r"the data is not what run .* began with") as caught:
         resume(store, run, Nobody(), other)
     assert "data.path" in caught.value.fix
     assert read.find_run(store, run.run_id).status == "failed"

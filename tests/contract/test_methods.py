@@ -1,0 +1,94 @@
+"""What every method promises, with rounds and with one-shot communication."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from equipoise.config.schema import Config
+from equipoise.core.registry import METHODS
+from equipoise.core.values import ClientUpdate, Event, Task
+from equipoise.engine.engine import Result, Site
+from equipoise.engine.local import Local
+from equipoise.engine.messages import result_bytes, result_from
+from equipoise.run.build import build
+from equipoise.run.loop import Record, federate, first_snapshot, plan
+from tests.conftest import assert_same, assert_same_update, nobody, numbers, one_shot, records, tiny, untouched_rng
+
+COMMUNICATION = ("rounds", "one-shot")
+
+
+def config_of(method: str, communication: str, *overrides: str) -> Config:
+    return (tiny if communication == "rounds" else one_shot)(f"method={method}", *overrides)
+
+
+@pytest.fixture(scope="module", params=[(m, c) for m in METHODS.names() for c in COMMUNICATION], ids=" ".join)
+def run(request) -> tuple[Config, list[Record]]:
+    """A configuration and all its steps."""
+    config = config_of(*request.param)
+    with untouched_rng():
+        return config, records(config)
+
+
+def test_the_same_numbers_for_the_same_seed_and_others_for_another(run):
+    config, steps = run
+    assert numbers(records(config)) == numbers(steps)
+    other = records(config.model_copy(update={"seed": config.seed + 1}))
+    assert numbers(other) != numbers(steps)
+
+
+def test_the_headline_is_scored_and_every_share_is_a_share(run):
+    config, steps = run
+    headline = build(config).method.headline
+    last = {row.name: row.value for row in steps[-1].rows if row.client is None}
+    assert {headline, "accuracy/validation", "bytes/up"} <= last.keys()
+    shares = [row.value for step in steps for row in step.rows if row.name.startswith(("accuracy/", "recall/"))]
+    assert shares
+    assert all(0 <= share <= 1 for share in shares)
+    assert all(step.events == [] for step in steps)
+
+
+def test_an_update_survives_the_codec(run):
+    federation = build(run[0])
+    for result in Local(federation.site).map(plan(federation, run[1][0].snapshot, 1)):
+        assert isinstance(result, ClientUpdate)
+        back = result_from(result_bytes(result))
+        assert isinstance(back, ClientUpdate)
+        assert_same_update(back, result)
+
+
+class Backwards:
+    """The local engine, whose last client answers first."""
+
+    def __init__(self, site: Site) -> None:
+        self.local = Local(site)
+
+    def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        return reversed(list(self.local.map(tasks)))
+
+    def take_events(self) -> list[Event]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+def test_who_answers_first_does_not_matter(run):
+    config, steps = run
+    federation = build(config)
+    backwards = list(federate(federation, Backwards(federation.site), first_snapshot(federation), 0, nobody))
+    assert numbers(backwards) == numbers(steps)
+    for ours, theirs in zip(backwards, steps, strict=True):
+        assert_same(ours.snapshot.server.model, theirs.snapshot.server.model)
+        assert_same(ours.snapshot.server.memory, theirs.snapshot.server.memory)
+
+
+@pytest.mark.parametrize(
+    ("method", "communication"), [(method, COMMUNICATION[i % 2]) for i, method in enumerate(METHODS.names())]
+)
+def test_processes_give_the_numbers_of_this_process(method, communication):
+    there = records(config_of(method, communication, "engine=processes", "engine.workers=1"))
+    here = records(config_of(method, communication))
+    assert numbers(there) == numbers(here)
+    assert_same(there[-1].snapshot.server.model, here[-1].snapshot.server.model)

@@ -1,0 +1,76 @@
+"""What the documentation shows can be done: shell blocks run, and the how-tos' Python files work.
+
+Every document has a folder of its own, as its reader would. A YAML block whose first line ends in
+`equipoise run x.yaml` or `equipoise sweep x.yaml` is saved there as x.yaml. Blocks marked `text` are not run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from equipoise.config.loader import load
+from equipoise.core.registry import METHODS, SPLITTERS, Registry
+from equipoise.run.build import build, make_engine
+from equipoise.run.loop import federate, first_snapshot
+from tests.docs.documents import DOCS, DOCUMENTS, README_ZH, blocks, name_of
+
+SHELL = [path for path in DOCUMENTS if path != README_ZH and blocks(path, "sh")]
+SMALL = ["data.limit=200", "model=mlp", "rounds=1", "partition.clients=3"]
+
+
+@pytest.mark.parametrize("document", SHELL, ids=name_of)
+def test_shell_blocks_run(document: Path, tmp_path: Path) -> None:
+    for block in blocks(document, "yaml"):
+        file = re.search(r"equipoise (?:run|sweep) (\S+\.yaml)$", block.text.splitlines()[0])
+        if file:
+            (tmp_path / file[1]).write_text(block.text, encoding="utf-8")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("EQUIPOISE_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
+    for block in blocks(document, "sh"):
+        assert block.text.startswith("equipoise "), "a block that is not ours to run is marked `text`"
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", block.text],
+            cwd=tmp_path,
+            env={**kept, "PATH": path, "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, f"{block.text}\n{done.stderr}"
+
+
+@pytest.fixture
+def importable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for name in [path.stem for path in tmp_path.glob("*.py")]:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    ("document", "registry", "block", "name"),
+    [("add-a-method", METHODS, "method", "fedproxm"), ("add-a-splitter", SPLITTERS, "partition", "whole-classes")],
+)
+def test_the_file_of_a_how_to_trains(
+    document: str, registry: Registry[object], block: str, name: str, importable: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (example,) = blocks(DOCS / "howto" / f"{document}.md", "python")
+    assert max(len(line) for line in example.text.splitlines()) <= 120
+    registry.names()
+    monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    module = f"example_{name.replace('-', '_')}"
+    (importable / f"{module}.py").write_text(example.text, encoding="utf-8")
+    importlib.import_module(module)
+    federation = build(load("fedavg", [*SMALL, f"{block}={name}"]).config)
+    (record,) = federate(federation, make_engine(federation.site), first_snapshot(federation), 0, lambda *_: None)
+    assert {row.name for row in record.rows} >= {"accuracy/merged", "loss/base"}
+    assert federation.partition.check.disjoint

@@ -1,0 +1,80 @@
+"""What the reference says of recorded metrics and printed JSON is what a run really gives."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from equipoise.cli import app
+from equipoise.store import read
+from equipoise.store.database import open_store
+from tests.docs.documents import DOCS, generator, tables
+
+REFERENCE = generator()
+SMALL = ["data.limit=200", "model=mlp", "rounds=2", "partition.clients=3", "client.clip=1.0"]
+Ask = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """ask("ls") → the JSON of that command, in a store that holds one small run."""
+    before = signal.getsignal(signal.SIGTERM)
+    folder = tmp_path_factory.mktemp("recorded")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.delenv("EQUIPOISE_STORE", raising=False)
+        patch.delenv("EQUIPOISE_DATA", raising=False)
+
+        def call(*arguments: str) -> Any:
+            result = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
+            assert result.exit_code == 0, result.output
+            return json.loads(result.stdout)
+
+        call("run", "fedprox", *SMALL)
+        yield call
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ls"],
+        ["show", "latest"],
+        ["resume", "latest"],
+        ["compare", "latest"],
+        ["partition", "fedavg"],
+        ["data", "list"],
+        ["data", "check", "digits"],
+        ["data", "fetch", "digits"],
+        ["presets"],
+        ["methods"],
+    ],
+    ids=" ".join,
+)
+def test_documented_keys_are_the_printed_keys(ask: Ask, arguments: list[str]) -> None:
+    name = " ".join(arguments[:2]) if arguments[0] == "data" else arguments[0]
+    answer = ask(*arguments)
+    document = answer[0] if name in REFERENCE.LISTS else answer
+    documented = {key for keys, _ in REFERENCE.JSON[name] for key in keys.split(", ") if "[" not in key}
+    assert set(document) == documented
+
+
+def test_documented_metrics_are_the_recorded_metrics(ask: Ask) -> None:
+    run_id = ask("ls")[0]["run_id"]
+    with open_store(Path("runs") / "equipoise.db") as store:
+        recorded = {(row.client is None, row.name) for row in read.rows(store, run_id)}
+    families = {"loss/cls": "loss/<term>"}
+    named = {
+        (is_server, families.get(name) or re.sub(r"^recall/\d+$", "recall/<class>", name))
+        for is_server, name in recorded
+    }
+    client, server, _ = tables(DOCS / "reference" / "metrics.md")
+    assert {name for is_server, name in named if not is_server} == {row[0].strip("`") for row in client[1:]}
+    assert {name for is_server, name in named if is_server} == {row[0].strip("`") for row in server[1:]}

@@ -1,0 +1,67 @@
+"""One tiny run per method: its curves are those of last time, to one part in ten thousand.
+
+`make golden` writes them anew; the difference is reviewed, and the changelog's "Numbers" says why.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from equipoise.config.loader import load
+from equipoise.core.registry import METHODS
+from equipoise.engine.engine import method_of
+from tests.conftest import records
+
+CURVES = Path(__file__).parent / "curves"
+COMMON = (
+    "data=digits",
+    "data.limit=300",
+    "partition=dirichlet",
+    "alpha=0.3",
+    "clients=4",
+    "model=mlp",
+    "model.hidden=32",
+)
+TRAIN = ("client.batch=16", "client.lr=0.05", "client.momentum=0.9", "seed=0")
+ROUNDS = ("communication=rounds", "rounds=3", "client.epochs=2")
+ONE_SHOT = ("communication=one-shot", "checkpoints=3", "client.epochs=6")
+CASES = {method: (f"method={method}", *ROUNDS) for method in METHODS.names()} | {
+    f"one-shot-{method}": (f"method={method}", *ONE_SHOT) for method in ("fedavg", "fedprox", "ensemble")
+}
+
+
+def curves(overrides: tuple[str, ...]) -> dict[str, list[float]]:
+    config = load({}, [*COMMON, *TRAIN, *overrides]).config
+    headline = method_of(config).headline
+    losses, accuracies = [], []
+    for record in records(config):
+        clients = [row.value for row in record.rows if row.name == "loss/base"]
+        losses.append(sum(clients) / len(clients))
+        accuracies += [row.value for row in record.rows if row.name == headline and row.client is None]
+    return {"loss/base": losses, headline: accuracies}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_curves_are_those_of_last_time(name, request):
+    found, file = curves(CASES[name]), CURVES / f"{name}.json"
+    if request.config.getoption("--rewrite-golden"):
+        CURVES.mkdir(exist_ok=True)
+        file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    assert kept.keys() == found.keys()
+    for metric, values in kept.items():
+        assert found[metric] == pytest.approx(values, rel=1e-4), metric
+
+
+def test_no_curve_is_left_of_a_method_that_is_gone():
+    assert {file.stem for file in CURVES.glob("*.json")} == set(CASES)
+
+
+def test_a_run_learns():
+    """A golden curve that never moved would guard nothing."""
+    for file in CURVES.glob("*.json"):
+        losses = json.loads(file.read_text(encoding="utf-8"))["loss/base"]
+        assert losses[-1] < losses[0], file.stem

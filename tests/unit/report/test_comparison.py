@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+from math import isnan
+
+import pytest
+
+from equipoise.report.comparison import Comparison, Run, compare, flat_config
+from equipoise.report.statistics import Curve
+
+
+def config(**changes):
+    plain = {"name": "x", "seed": 0, "rounds": 3, "method": {"name": "fedavg"}, "partition": {"alpha": 0.1}}
+    return {**plain, "engine": {"name": "local"}, **changes}
+
+
+def run(run_id: str, seed: int, value: float, label: str = "FedAvg", **changes) -> Run:
+    curve = Curve(run_id, seed, [0, 1], [value + 0.1, value], [0.9, 0.8])
+    return Run(label, config(seed=seed, name=run_id, **changes), f"print-{seed}", "accuracy/merged", curve)
+
+
+PROX = {"method": {"name": "fedprox", "mu": 0.1}}
+
+
+def test_runs_that_differ_in_their_seed_only_share_a_row():
+    runs = [run("a-1", 1, 0.6), run("p-0", 0, 0.7, "FedProx", **PROX), run("a-0", 0, 0.5, engine={"name": "processes"})]
+    found = compare(runs)
+    assert [line.label for line in found.lines] == ["FedAvg", "FedProx"]
+    first = found.lines[0]
+    assert (list(first.runs), list(first.seeds)) == (["a-0", "a-1"], [0, 1])
+    assert first.final.mean == pytest.approx((0.5 + 0.6) / 2)
+    assert first.best.mean == pytest.approx((0.6 + 0.7) / 2)  # validation peaks at the first checkpoint
+
+
+def test_differences_are_to_the_first_row_over_common_seeds():
+    runs = [
+        run("a-0", 0, 0.5),
+        run("a-1", 1, 0.6),
+        run("p-1", 1, 0.9, "FedProx", **PROX),
+        run("p-0", 0, 0.8, "F", **PROX),
+    ]
+    first, second = compare(runs).lines
+    assert first.difference is None
+    assert second.difference is not None
+    assert second.difference.mean == pytest.approx(0.3)
+    assert second.difference.n == 2
+
+
+def test_one_seed_has_a_figure_but_no_difference():
+    first, second = compare([run("a-0", 0, 0.5), run("p-0", 0, 0.7, "FedProx", **PROX)]).lines
+    assert second.difference is None
+    assert isnan(first.final.std)
+
+
+def test_of_two_runs_of_one_seed_the_one_given_last_counts():
+    (line,) = compare([run("old", 0, 0.1), run("new", 0, 0.9)]).lines
+    assert list(line.runs) == ["new"]
+    assert line.final.mean == 0.9
+
+
+def test_what_all_rows_share_and_what_each_has_of_its_own():
+    found = compare([run("a-0", 0, 0.5), run("p-1", 1, 0.7, "FedProx", **PROX)])
+    assert found.protocol == {"rounds": 3, "partition.alpha": 0.1, "partition.fingerprints": ["print-0", "print-1"]}
+    assert [line.differs for line in found.lines] == [
+        {"method.name": "fedavg"},
+        {"method.name": "fedprox", "method.mu": 0.1},
+    ]
+
+
+def test_flat_keys_without_those_that_do_not_matter():
+    assert flat_config(config()) == {"rounds": 3, "method.name": "fedavg", "partition.alpha": 0.1}
+
+
+def test_as_a_document():
+    document = compare([run("a-0", 0, 0.5), run("a-1", 1, 0.6), run("p-0", 0, 0.7, "FedProx", **PROX)]).to_json()
+    assert document["against"] == "FedAvg"
+    assert document["reductions"]["best"] == "checkpoint with the highest accuracy/validation"
+    assert [row["label"] for row in document["rows"]] == ["FedAvg", "FedProx"]
+    assert document["rows"][0]["final"]["n"] == 2
+    assert document["rows"][0]["runs"] == ["a-0", "a-1"]
+    assert document["rows"][1]["difference"] is None
+    json.dumps(document)
+
+
+def test_the_document_of_nothing():
+    assert Comparison([], {}).to_json()["against"] is None
