@@ -120,23 +120,23 @@ def _validated(kind: type[Options], value: Any, path: str, problems: list[Proble
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        problems.extend(_problem(kind, item, path) for item in error.errors())
+        name = value.get("name", "") if isinstance(value, Mapping) else ""
+        problems.extend(_problem(kind, item, path, name) for item in error.errors())
         return None
 
 
-def _problem(kind: type[Options], item: Any, path: str) -> Problem:
+def _problem(kind: type[Options], item: Any, path: str, name: str) -> Problem:
     where = ".".join(str(part) for part in ([path] if path else []) + list(item["loc"]))
     if item["type"] == "extra_forbidden":
-        return Problem(where, _unknown(kind, str(item["loc"][-1]), path))
-    return Problem(where, f"{item['msg']}, got {item['input']!r}")
+        return Problem(where, _unknown(kind, str(item["loc"][-1]), path, name))
+    return Problem(where, f"{item['msg'].removeprefix('Value error, ')}, got {item['input']!r}")
 
 
-def _unknown(kind: type[Options], key: str, path: str) -> str:
-    known = [name for name in kind.model_fields if name != "name"]
+def _unknown(kind: type[Options], key: str, path: str, name: str) -> str:
+    known = [field for field in kind.model_fields if field != "name"]
     if kind is Config:
         return f"unknown key{suggestion(key, [*known, 'name', *(alias for alias in CANONICAL if '.' not in alias)])}"
     if path in NAMED:
-        name = kind.model_fields["name"].default
         return f"not a setting of {path} '{name}'" + (suggestion(key, known) if known else ", which has none")
     return f"unknown key{suggestion(key, known)}"
 

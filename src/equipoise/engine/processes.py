@@ -93,9 +93,11 @@ class Processes:
         return child
 
     def _give_out(self, waiting: deque[tuple[int, int]], tasks: Sequence[Task]) -> None:
+        wanted = min(self.n_workers - len(self._busy), len(waiting))
+        self._idle += [self._spawn() for _ in range(wanted - len(self._idle))]  # all at once: they start side by side
         while waiting and len(self._busy) < self.n_workers:
             place, attempt = waiting.popleft()
-            child = self._idle.pop() if self._idle else self._spawn()
+            child = self._idle.pop()
             deadline = time.monotonic() + (self.options.timeout or float("inf"))
             self._busy[child.socket.fileno()] = Busy(child, place, attempt, deadline)
             try:

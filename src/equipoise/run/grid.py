@@ -72,17 +72,17 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
     rows = {str(label): flat(row or {}) for label, row in named.items()}
     if any("seed" in layer for layer in (common, fixed, axes, *rows.values())):
         raise ConfigError([Problem("seed", "a sweep runs several; give --seeds, a count or a list such as 0,1,7")])
-    points = {
-        (label, values): layered(layered(layered(base, row), dict(zip(axes, values, strict=True))), fixed)
+    points = [
+        ((label, values), layered(layered(layered(base, row), dict(zip(axes, values, strict=True))), fixed))
         for (label, row), values in product(rows.items(), product(*axes.values()))
-    }
+    ]
     cells = _cells(points, list(axes), _seeds(seeds or plan.get("seeds", 3)))
     return Grid(source, cells, Path(data_path) if data_path else None)
 
 
-def _cells(points: Mapping[Point, Flat], axes: list[str], seeds: list[int]) -> list[Cell]:
+def _cells(points: Sequence[tuple[Point, Flat]], axes: list[str], seeds: list[int]) -> list[Cell]:
     cells, problems = [], []
-    for (label, values), layer in points.items():
+    for (label, values), layer in points:
         settings = [f"{key.removesuffix('.name')}={value}" for key, value in zip(axes, values, strict=True)]
         title = " ".join([label, *settings] if label else settings)
         name = _slug(label or "-".join(str(value) for value in values)) or layer.get("name", "run")

@@ -147,7 +147,7 @@ def test_a_number_that_is_not_finite_stops_the_client_with_term_step_and_place(i
     recipe = recipe_of(tiny("client.lr=1e30", "client.batch=8"))
     with pytest.raises(NonFinite, match=r"^loss/base is (nan|inf) at local step 1; the step before it had") as caught:
         trained(recipe, images, first_task(recipe, range(1), step=3))
-    assert caught.value.where == "checkpoint 3, client 2"
+    assert caught.value.where == "checkpoint 4, client 2"  # counted from one, as people do
     assert "client.lr" in caught.value.fix
     assert "loss/base 1." in caught.value.what  # near log 4, before anything was learned
 

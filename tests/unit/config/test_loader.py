@@ -58,6 +58,10 @@ def test_every_problem_at_once_with_suggestions():
     assert "greater than 0, got -1" in found["partition.alpha"]
 
 
+def test_an_unknown_key_of_a_plain_block_suggests_the_nearest():
+    assert problems("fedavg", "client.epoch=1") == {"client.epoch": "unknown key; did you mean 'epochs'?"}
+
+
 @pytest.mark.parametrize(
     ("override", "key"),
     [
@@ -116,8 +120,21 @@ def test_the_same_name_again_drops_nothing():
 
 def test_a_setting_given_with_the_new_name_is_checked_not_dropped():
     found = problems("fedavg", "partition=iid", "alpha=0.3")
-    assert found["partition.alpha"].startswith("unknown key")
-    assert problems("fedavg", "model=mlp", "model.hiden=3")["model.hiden"] == "unknown key; did you mean 'hidden'?"
+    assert found == {"partition.alpha": "not a setting of partition 'iid'; known: clients, min_size"}
+    found = problems("fedavg", "model=mlp", "model.hiden=3")
+    assert found == {"model.hiden": "not a setting of model 'mlp'; did you mean 'hidden'?"}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (("method=ensemble", "method.mu=1"), "not a setting of method 'ensemble', which has none"),
+        (("method=central", "method.mu=1"), "not a setting of method 'centralised', which has none"),
+        (("data=cifar10", "data.clases=3"), "not a setting of data 'cifar10'; known: limit, test_limit, validation"),
+    ],
+)
+def test_a_setting_of_another_thing_is_told_of_the_thing_that_was_chosen(overrides, message):
+    assert list(problems("fedavg", *overrides).values()) == [message]
 
 
 def test_an_unknown_new_name_is_one_problem():

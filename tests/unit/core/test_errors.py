@@ -22,6 +22,7 @@ def test_parts_that_are_not_there_take_no_line():
 def test_one_problem_is_one_line():
     assert str(ConfigError("nothing to do")) == "nothing to do"
     assert str(ConfigError([Problem("a.b", "too small")])) == "a.b: too small"
+    assert str(ConfigError([Problem("data", "data 'x' is not known")])) == "data 'x' is not known"  # not twice
 
 
 def test_every_problem_is_listed():
@@ -51,6 +52,7 @@ def test_every_problem_is_listed():
         ("MissingExtra", 2),
         ("StoreError", 1),
         ("NoSuchRun", 2),
+        ("WrongStore", 2),
     ],
 )
 def test_exit_code_says_whether_the_request_or_the_run_was_wrong(name, code):

@@ -22,3 +22,9 @@ def test_settings_cannot_be_changed():
 def test_what_does_not_belong_is_refused(given):
     with pytest.raises(ValidationError):
         Some(**given)
+
+
+@pytest.mark.parametrize("given", [{"count": True}, {"rate": True}])
+def test_a_truth_value_is_not_a_number(given):
+    with pytest.raises(ValidationError, match="expected a number or a name, not yes or no"):
+        Some.model_validate(given)

@@ -74,7 +74,7 @@ def test_an_unknown_name_suggests_the_nearest(things):
 
 
 def test_a_name_like_no_other_lists_what_there_is(things):
-    with pytest.raises(UnknownName, match=r"thing: thing 'zzz' is not known; known: circle, disc, ring, square"):
+    with pytest.raises(UnknownName, match=r"^thing 'zzz' is not known; known: circle, disc, ring, square"):
         things.find("zzz")
 
 

@@ -53,14 +53,14 @@ def test_a_client_whose_numbers_are_not_finite_fails_alone():
     assert isinstance(result, ClientFailure)
     assert (result.client, result.kind) == (1, "non-finite")
     assert "at local step 1" in result.error
-    assert "checkpoint 0, client 1" in result.error
+    assert "checkpoint 1, client 1" in result.error
 
 
 def test_any_other_failure_says_which_client_and_why():
     site = a_site()
     with pytest.raises(ClientError, match=r"client 3 failed: \w+Error: .*99") as caught:
         make_work(site)(tasks_of(site, [BAD_CLIENT])[0])
-    assert caught.value.where == "checkpoint 0, client 3, 20 images"
+    assert caught.value.where == "checkpoint 1, client 3, 20 images"
     assert caught.value.__cause__ is not None
 
 

@@ -121,9 +121,11 @@ def test_a_dropped_client_is_a_failure_not_an_error(engine_of, strike):
 def test_a_client_that_kills_every_worker_ends_the_run(engine_of, strike):
     engine = engine_of("engine.workers=1", "engine.retries=1")
     struck = strike(engine, signal.SIGKILL, times=10)
-    with pytest.raises(EngineError, match=r"the worker of client 2 died \(exit code -9\), for the 2. time") as caught:
+    with pytest.raises(
+        EngineError, match=r"the worker of client 2 died \(exit code -9\); that was attempt 2"
+    ) as caught:
         list(engine.map(tasks_of(a_site(), (2,))))
-    assert caught.value.where == "checkpoint 0"
+    assert caught.value.where == "checkpoint 1"
     assert "engine.on_death=drop" in caught.value.fix
     assert len(struck) == 2
     assert [event.client for event in engine.take_events()] == [2]

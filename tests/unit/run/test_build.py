@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from equipoise.core.errors import PartitionError, UnknownName
+from equipoise.core.errors import ConfigError, PartitionError, UnknownName
 from equipoise.engine.engine import Site
 from equipoise.engine.local import Local
 from equipoise.engine.processes import Processes
@@ -66,3 +66,13 @@ def test_an_engine_that_is_not_there():
     wrong = site.config.model_copy(update={"engine": site.config.engine.model_copy(update={"name": "locl"})})
     with pytest.raises(UnknownName, match="did you mean 'local'"):
         make_engine(Site(wrong, site.train, site.indices, site.n_classes, site.mean, site.std))
+
+
+@pytest.mark.parametrize("small", ["client.batch=1", "partition.min_size=1"])
+def test_batch_norm_is_not_trained_on_single_images(small):
+    sizes = ("partition=quantity", "partition.alpha=0.01") if "min_size" in small else ()
+    with pytest.raises(ConfigError, match="BatchNorm cannot be trained on batches of one image") as caught:
+        build(tiny(*sizes, small, "model.width=2", model="resnet8"))
+    assert "model.norm=group" in caught.value.fix
+    build(tiny(*sizes, small, "model.width=2", "model.norm=group", model="resnet8"))
+    build(tiny(*sizes, small))

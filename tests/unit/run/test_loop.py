@@ -122,13 +122,13 @@ def test_nobody_left_to_ask():
     everybody = replace(first_snapshot(federation), stopped=frozenset(range(3)))
     with pytest.raises(ClientError, match=r"no client gave an update.*nobody left to ask") as caught:
         list(federate(federation, Local(federation.site), everybody, 1, nobody))
-    assert "checkpoint 1" in str(caught.value)
+    assert "checkpoint 2" in str(caught.value)
 
 
 def test_everybody_failing_ends_the_run_with_the_first_reason():
     with pytest.raises(ClientError, match=r"no client gave an update.* loss/base is (nan|inf)") as caught:
         records(tiny("client.lr=1e30"))
-    assert "checkpoint 0" in str(caught.value)
+    assert "checkpoint 1, client 0" in str(caught.value)
     assert "client.lr" in str(caught.value)
 
 

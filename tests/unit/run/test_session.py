@@ -100,7 +100,7 @@ def test_a_member_of_a_sweep_says_so(store):
 @pytest.mark.parametrize(
     ("error", "status", "said"),
     [
-        (KeyboardInterrupt(), "stopped", "stopped by the user"),
+        (KeyboardInterrupt(), "stopped", None),
         (ClientError("it broke", fix="mend it"), "failed", "it broke\n  next:  mend it"),
         (RuntimeError("odd"), "failed", "RuntimeError('odd')"),
         (SystemExit(3), "failed", "SystemExit(3)"),
@@ -111,6 +111,7 @@ def test_whatever_way_a_run_ends_the_store_says_how(store, error, status, said):
     run_id = begun(store, CONFIGS["rounds"], watch)
     run = read.find_run(store, run_id)
     assert (run.status, run.error) == (status, said)
+    assert [at.event.kind for at in read.events(store, run_id)] == ["started", status]
     assert watch.ended
     assert [point.step for point in read.checkpoints(store, run_id)] == [0]
 
@@ -191,7 +192,7 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before_and_says_so(store, un
     assert watch.first == 1
     (event,) = [at.event for at in read.events(store, run_id) if at.event.kind == "checkpoint-damaged"]
     assert event.detail == {"step": 1}
-    assert "checkpoint 1 cannot be used, going back to the one before it" in event.message
+    assert "checkpoint 2 cannot be used, going back to the one before it" in event.message
     assert watch.notes == [f"! {event.message}"]
     assert numbers(store, run_id) == undisturbed[name]
 
