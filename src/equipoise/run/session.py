@@ -27,8 +27,10 @@ from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
 from equipoise.store.records import Client, NewRun, Partition, Run, new_run_id
 
-COLLECT_EVERY = 25
+COLLECT_EVERY = 10
 """Steps between two collections of files that no checkpoint refers to any more."""
+YOUNG = 60.0
+"""Seconds for which such a file is left alone: another run may be about to refer to the same content."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +148,8 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
             write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
             write.prune(store, run_id)
             watch.checkpoint(record)
-            if (record.step + 1) % COLLECT_EVERY == 0:
-                blobs.gc(store, read.referenced(store))
+            if (record.step + 1) % COLLECT_EVERY == 0 or record.step + 1 == federation.config.steps:
+                blobs.gc(store, read.referenced(store), older_than=YOUNG)
         write.finish(store, run_id, "done")
     except KeyboardInterrupt:
         write.add_events(store, run_id, [Event("stopped", "by Ctrl-C or SIGTERM")])

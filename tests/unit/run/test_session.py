@@ -276,12 +276,11 @@ def test_two_cannot_work_on_one_run(store, monkeypatch):
 
 
 def test_files_nobody_refers_to_are_collected_while_a_run_goes_on(store, monkeypatch):
-    collected = []
-    real = blobs.gc
     monkeypatch.setattr(session, "COLLECT_EVERY", 2)
-    monkeypatch.setattr(session.blobs, "gc", lambda store, keep: collected.append(real(store, keep, older_than=0)))
+    monkeypatch.setattr(session, "YOUNG", 0.0)
     run_id = start(store, Request(tiny("rounds=5"), None), Nobody())
-    assert [swept.files for swept in collected] == [0, 2]  # steps 0 and 1 are pruned by step 3
-    assert len(read.checkpoints(store, run_id)) == 2
+    assert [point.step for point in read.checkpoints(store, run_id)] == [4, 3]
+    kept = {path.stem for path in store.blobs.glob("[0-9a-f][0-9a-f]/*")}
+    assert kept == read.referenced(store)
     for point in read.checkpoints(store, run_id):
         assert blobs.get(store, point.manifest["server"])
