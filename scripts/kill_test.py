@@ -21,11 +21,17 @@ from equipoise.core.values import Row
 from equipoise.store import read
 from equipoise.store.database import open_store
 
-SETTINGS = ["rounds=30", "data.limit=200", "model=mlp", "client.epochs=1", "partition.clients=4"]
+SETTINGS = {
+    "fedprox": ["rounds=30", "client.epochs=1"],
+    "one-shot/fedprox": ["checkpoints=30", "client.epochs=30"],
+}
+SMALL = ["data.limit=200", "model=mlp", "partition.clients=4"]
+KINDS = [(preset, engine) for preset in SETTINGS for engine in ("local", "processes")]
 
 
-def command(store: Path, engine: str) -> list[str]:
-    return [sys.executable, "-m", "equipoise", "run", "fedprox", *SETTINGS, f"engine={engine}", "--store", str(store)]
+def command(store: Path, preset: str, engine: str) -> list[str]:
+    settings = [*SETTINGS[preset], *SMALL, f"engine={engine}"]
+    return [sys.executable, "-m", "equipoise", "run", preset, *settings, "--store", str(store)]
 
 
 def finished(store: Path, arguments: list[str]) -> None:
@@ -34,17 +40,18 @@ def finished(store: Path, arguments: list[str]) -> None:
         raise SystemExit(f"{' '.join(arguments[3:])} ended with {done.returncode}:\n{done.stderr}")
 
 
-def numbers(store: Path) -> list[Row]:
-    """Every recorded number of the one run in the store, but clock readings."""
+def recorded(store: Path) -> tuple[list[Row], object, object]:
+    """Of the one run in the store: every number but clock readings, who took part, and who owned what."""
     with open_store(store) as opened:
         (run,) = read.runs(opened)
         assert run.status == "done", run.status
-        return [row for row in read.rows(opened, run.run_id) if row.name != "seconds"]
+        rows = [row for row in read.rows(opened, run.run_id) if row.name != "seconds"]
+        return rows, read.clients(opened, run.run_id), read.partition(opened, str(run.partition))
 
 
-def killed_after(delay: float, store: Path, engine: str) -> int | None:
+def killed_after(delay: float, store: Path, kind: tuple[str, str]) -> int | None:
     """Start a run, kill it after `delay` seconds; how many steps it had committed, or None if it has no row yet."""
-    process = subprocess.Popen(command(store, engine), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command(store, *kind), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(delay)
     process.kill()
     process.wait()
@@ -53,14 +60,14 @@ def killed_after(delay: float, store: Path, engine: str) -> int | None:
         return len({row.step for row in read.rows(opened, runs[0].run_id)}) if runs else None
 
 
-def trial(delay: float, folder: Path, engine: str) -> tuple[int | None, list[Row]]:
+def trial(delay: float, folder: Path, kind: tuple[str, str]) -> tuple[int | None, object]:
     store = folder / "equipoise.db"
-    steps = killed_after(delay, store, engine)
+    steps = killed_after(delay, store, kind)
     if steps is None:
-        finished(store, command(store, engine))
+        finished(store, command(store, *kind))
     else:
         finished(store, [sys.executable, "-m", "equipoise", "resume", "latest", "--store", str(store)])
-    return steps, numbers(store)
+    return steps, recorded(store)
 
 
 def main() -> None:
@@ -71,20 +78,22 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     draw = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
-        started = time.monotonic()
-        whole = Path(folder) / "whole" / "equipoise.db"
-        finished(whole, command(whole, "local"))
-        lifetime = time.monotonic() - started
-        expected = numbers(whole)
-        print(f"uninterrupted: {len(expected)} numbers in {lifetime:.1f} s")
-        differing = 0
+        expected, differing, lifetime = {}, 0, 0.0
+        for preset in SETTINGS:
+            started = time.monotonic()
+            whole = Path(folder) / preset / "equipoise.db"
+            finished(whole, command(whole, preset, "local"))
+            lifetime = max(lifetime, time.monotonic() - started)
+            expected[preset] = recorded(whole)
+            print(f"{preset} uninterrupted: {len(expected[preset][0])} numbers in {lifetime:.1f} s")
         for number in range(options.times):
-            delay, engine = draw.uniform(0, lifetime), ("local", "processes")[number % 2]
-            steps, found = trial(delay, Path(folder) / str(number), engine)
-            is_equal = found == expected
+            delay, kind = draw.uniform(0, lifetime), KINDS[number % len(KINDS)]
+            steps, found = trial(delay, Path(folder) / str(number), kind)
+            is_equal = found == expected[kind[0]]
             differing += not is_equal
             at = "before the run was recorded" if steps is None else f"after {steps} of 30 steps"
-            print(f"{number + 1:3}. {engine:9} killed at {delay:5.2f} s, {at}: {'equal' if is_equal else 'DIFFERENT'}")
+            how = "equal" if is_equal else "DIFFERENT"
+            print(f"{number + 1:3}. {' '.join(kind)} killed at {delay:.2f} s, {at}: {how}", flush=True)
     print(f"{options.times - differing} of {options.times} resumed runs are equal to the last bit")
     sys.exit(1 if differing else 0)
 

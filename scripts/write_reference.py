@@ -73,15 +73,17 @@ COMPARE_JSON = [
     ("rows[].differs", "{key: value} of the settings that not all rows share"),
     ("protocol", "{key: value} of the settings that all rows share, and `partition.fingerprints`"),
 ]
+SWEEP_JSON = [
+    ("runs", "run ids, in the order of the grid"),
+    ("failed", "[{cell, seed, error}] of the cells that did not finish"),
+    ("against, reductions, rows, protocol", "as in `compare`; absent when no cell finished"),
+]
 JSON: dict[str, list[tuple[str, str]]] = {
     "run": RUN_JSON,
     "resume": RUN_JSON,
     "show": RUN_JSON,
-    "sweep": [
-        ("runs", "run ids, in the order of the grid"),
-        ("failed", "[{cell, seed, error}] of the cells that did not finish"),
-        ("against, reductions, rows, protocol", "as in `compare`; absent when no cell finished"),
-    ],
+    "sweep": SWEEP_JSON,
+    "demo": SWEEP_JSON,
     "compare": COMPARE_JSON,
     "ls": [
         ("run_id, name, status, method, data, seed", "as in `show`; `data` is the name of the set"),

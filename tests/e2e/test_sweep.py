@@ -39,6 +39,9 @@ def test_a_sweep_runs_every_cell_once(equipoise: Equipoise, tmp_path: Path) -> N
     second = equipoise("sweep", "grid.yaml", "--json")
     assert second.json["runs"] == table["runs"], "finished cells are not run again"
     assert second.err.count("already done") == 8
+    rows = equipoise("compare", "--sweep", "grid.yaml", "--json").json["rows"]
+    assert rows == second.json["rows"], "the sweep's own table, in its order"
+    assert len(equipoise("ls", "--sweep", "grid.yaml", "--json").json) == 8
     latex = equipoise("compare", "--sweep", "grid.yaml", "--format", "latex").out
     assert latex.count(r"\\") == 5, "a head and four rows"
 
@@ -86,3 +89,6 @@ def test_the_demo_compares_and_says_where_things_are(equipoise: Equipoise, tmp_p
         assert name in out
     assert "stored in runs/equipoise.db" in out
     assert (tmp_path / "runs" / "demo-partition.svg").stat().st_size > 1000
+    again = equipoise("demo", "--seeds", "1", "--json")
+    assert [row["label"] for row in again.json["rows"]][:2] == ["local only", "one-shot FedAvg"]
+    assert again.err.count("already done") == 8

@@ -46,12 +46,11 @@ def compare(
     from equipoise.store.database import open_existing
 
     with open_existing(store) as opened:
-        chosen = [read.find_run(opened, run) for run in runs or []]
-        if sweep is not None:
-            chosen += reversed(read.runs(opened, sweep=sweep, status="done"))
+        labels = {run_id: label for label, run_id in read.members(opened, sweep)} if sweep is not None else {}
+        chosen = [read.find_run(opened, run) for run in [*(runs or []), *labels]]
         if not chosen:
             raise ConfigError("there is nothing to compare", fix="name runs, or a sweep with finished runs")
-        print_comparison(side_by_side(compared(opened, chosen)), Format.json if as_json else form)
+        print_comparison(side_by_side(compared(opened, chosen, labels)), Format.json if as_json else form)
 
 
 def print_comparison(comparison: Comparison, form: Format = Format.text) -> None:

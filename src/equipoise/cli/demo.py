@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from equipoise.cli.options import StoreAt
+from equipoise.cli.options import Json, StoreAt
 
 
 def demo(
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Random seeds per method.")] = 3,
     store: StoreAt = None,
+    as_json: Json = False,
 ) -> None:
     """The main job on embedded data: train, compare over seeds, show who owned what.
 
@@ -29,12 +30,14 @@ def demo(
     with open_store(location) as opened:
         place = opened.location
     folder = Path("runs") if "://" in location else Path(location).parent
-    typer.echo("digits, five clients, Dirichlet α = 0.05: who owns what (seed 0)\n")
-    partition("fedavg", ["partition.alpha=0.05"], output=folder / "demo-partition.svg")
-    typer.echo(f"\ntraining eight methods, seeds: {seeds} …\n")
+    picture = folder / "demo-partition.svg"
+    if not as_json:
+        typer.echo("digits, five clients, Dirichlet α = 0.05: who owns what (seed 0)\n")
+        partition("fedavg", ["partition.alpha=0.05"], output=picture)
+        typer.echo(f"\ntraining eight methods, seeds: {seeds} …\n")
     places = carried_out(load_grid("studies/demo", seeds=str(seeds)), location, None)
-    typer.echo("")
-    report(places, location, Format.text)
-    typer.echo(f"\nstored in {place}; the picture is {folder / 'demo-partition.svg'}")
-    typer.echo("next: equipoise ls · equipoise show latest · equipoise compare --sweep studies/demo --format latex")
+    report(places, location, Format.json if as_json else Format.text)
+    if not as_json:
+        typer.echo(f"\nstored in {place}; the picture is {picture}")
+        typer.echo("next: equipoise ls · equipoise show latest · equipoise compare --sweep studies/demo --format latex")
     require_all(places)

@@ -18,14 +18,16 @@ def ls(
 ) -> None:
     """List runs, newest first: id, status, method, data, seed, how far, and the headline figure."""
     from equipoise.report.runs import listed
+    from equipoise.store import read
     from equipoise.store.database import default_location, open_existing
-    from equipoise.store.read import runs
 
     if store is None and not Path(default_location()).exists():
         lines = []
     else:
         with open_existing(store) as opened:
-            lines = [listed(opened, run) for run in runs(opened, sweep=sweep)[:limit]]
+            members = {run_id for _, run_id in read.members(opened, sweep)} if sweep is not None else None
+            chosen = [run for run in read.runs(opened) if members is None or run.run_id in members]
+            lines = [listed(opened, run) for run in chosen[:limit]]
     if as_json:
         print_json(lines)
     elif not lines:

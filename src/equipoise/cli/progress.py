@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -13,17 +14,19 @@ if TYPE_CHECKING:
     from equipoise.engine.engine import Result
     from equipoise.run.build import Federation
     from equipoise.run.loop import Record
-    from equipoise.run.watch import Watch
 
 
-def watcher() -> Watch:
+def watcher() -> Lines | Bars:
     return Bars() if sys.stderr.isatty() else Lines()
 
 
 class Lines:
     """round 3/10  clients 5/5  loss 0.512  accuracy 61.20 %  time 12.3 s  left 28.7 s"""
 
+    run_id: str | None = None
+
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
+        self.run_id = run_id
         self.axis = "checkpoint" if federation.config.is_one_shot else "round"
         self.first, self.steps = first, federation.config.steps
         self.headline = federation.method.headline
@@ -49,7 +52,8 @@ class Lines:
         )
 
     def note(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        with suppress(BrokenPipeError):  # nobody reads any more; the run goes on
+            print(text, file=sys.stderr, flush=True)
 
     def end(self) -> None:
         pass
@@ -58,7 +62,11 @@ class Lines:
 class Bars:
     """Two bars: checkpoints of the run, clients of the checkpoint under way."""
 
+    run_id: str | None = None
+    bars: Progress | None = None
+
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
+        self.run_id = run_id
         axis = "checkpoint" if federation.config.is_one_shot else "round"
         self.headline = federation.method.headline
         console = Console(stderr=True)
@@ -80,18 +88,22 @@ class Bars:
         figures = f"loss {metrics['loss/base']:.3f}" if "loss/base" in metrics else ""
         if "lam/used" in metrics:
             figures += f"  λ {metrics['lam/used']:.3g}"
+        assert self.bars is not None
         self.bars.update(self.clients, total=total, completed=done, figures=figures)
 
     def checkpoint(self, record: Record) -> None:
+        assert self.bars is not None
         for event in record.events:
             self.note(f"! {event.kind}: {event.message}")
         self.bars.update(self.steps, completed=record.step + 1, figures=figures_of(record, self.headline))
 
     def note(self, text: str) -> None:
+        assert self.bars is not None
         self.bars.console.print(text, highlight=False)
 
     def end(self) -> None:
-        self.bars.stop()
+        if self.bars is not None:
+            self.bars.stop()
 
 
 def described(federation: Federation) -> str:

@@ -38,4 +38,4 @@ def resume(
             go_on(opened, found, watch, path)
             return found.run_id
 
-        print_run(opened, followed(opened, work), as_json)
+        print_run(opened, followed(work), as_json)

@@ -37,5 +37,5 @@ def run(
 
     request = load(preset, overrides or [])
     with open_store(store) as opened:
-        run_id = followed(opened, lambda watch: start(opened, request, watch))
+        run_id = followed(lambda watch: start(opened, request, watch))
         print_run(opened, run_id, as_json)

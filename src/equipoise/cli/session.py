@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from equipoise.store.transact import Store
 
 
-def followed(store: Store, work: Callable[[Watch], str]) -> str:
+def followed(work: Callable[[Watch], str]) -> str:
     """Do the work; Ctrl-C or SIGTERM ends it with everything so far kept and the way to go on printed."""
-    from equipoise.store import read
-
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    watch = watcher()
     try:
-        return work(watcher())
+        return work(watch)
     except KeyboardInterrupt:
-        stopped = read.runs(store, status="stopped")
-        go_on = f"; go on with: equipoise resume {stopped[0].run_id}" if stopped else ""
+        go_on = f"; go on with: equipoise resume {watch.run_id}" if watch.run_id else ""
         print(f"stopped{go_on}", file=sys.stderr)
         raise typer.Exit(130) from None
 

@@ -30,13 +30,12 @@ def show(
     with open_existing(store) as opened:
         found = find_run(opened, run)
         if config:
-            import yaml
+            from equipoise.config.loader import dump_yaml
 
-            content = {key: value for key, value in found.config.items() if value is not None}
             if as_json:
-                print_json(content)
-                return
-            typer.echo(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), nl=False)
+                print_json(found.config)
+            else:
+                typer.echo(dump_yaml(found.config), nl=False)
             return
         print_run(opened, found.run_id, as_json)
         if not as_json:

@@ -53,7 +53,6 @@ def carried_out(grid: Grid, store: str | None, jobs: int | None) -> list[Place]:
     """All cells run, with a table that follows them."""
     import signal
 
-    from equipoise.core.machine import cores
     from equipoise.run.sweep import sweep as run_all
     from equipoise.store.database import default_location, open_store
 
@@ -61,10 +60,18 @@ def carried_out(grid: Grid, store: str | None, jobs: int | None) -> list[Place]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with open_store(location) as opened, Follower() as follower:
         try:
-            return run_all(opened, location, grid, jobs or cores(), follower.follow)
+            return run_all(opened, location, grid, jobs or default_jobs(grid), follower.follow)
         except KeyboardInterrupt:
             print("stopped; the same command goes on from here", file=sys.stderr)
             raise typer.Exit(130) from None
+
+
+def default_jobs(grid: Grid) -> int:
+    """As many runs as cores, or one at a time where a run takes all of them."""
+    from equipoise.core.machine import cores
+
+    engines = {cell.config.engine.name for cell in grid.cells}
+    return cores() if engines == {"local"} else 1
 
 
 def report(places: Sequence[Place], store: str | None, form: Format) -> None:
@@ -91,8 +98,10 @@ def report(places: Sequence[Place], store: str | None, form: Format) -> None:
 
 
 def require_all(places: Sequence[Place]) -> None:
-    if any(place.state != "done" for place in places):
-        raise typer.Exit(1)
+    """Exit code 1, or 2 where every failure is a wrong request, unless all cells are done."""
+    codes = [place.exit_code for place in places if place.state != "done"]
+    if codes:
+        raise typer.Exit(min(codes))
 
 
 class Follower:

@@ -2,8 +2,9 @@
 
     config = check(preset ← file ← overrides)
 
-Each layer is a flat map of dotted keys. Choosing another name for a block (`partition=iid`) drops the settings of
-the old name that the new one does not have; settings given in the same layer are never dropped, they are checked.
+Each layer is a flat map of dotted keys. Choosing another name for a block (`method=fedadam`) drops what the layers
+below set for the old name alone: its learning rate was not meant for the new one. Keys that every name has, and the α
+of splitters, stay; settings given in the same layer are never dropped, they are checked.
 """
 
 from __future__ import annotations
@@ -154,12 +155,12 @@ def _canonical(items: Iterable[tuple[str, Any]]) -> Flat:
 
 
 def layered(base: Flat, layer: Flat) -> Flat:
-    """`base` under `layer`, without the settings that a newly chosen name does not have."""
+    """`base` under `layer`; choosing another name for a block drops the settings of the old one's own."""
     kept = dict(base)
     for block, registry in NAMED.items():
         name = layer.get(f"{block}.name")
         if name is not None and name != base.get(f"{block}.name"):
-            known = _fields(registry, str(name))
+            known = _kept(block, registry, str(name))
             kept = {
                 key: value
                 for key, value in kept.items()
@@ -170,11 +171,14 @@ def layered(base: Flat, layer: Flat) -> Flat:
     return {**kept, **layer}
 
 
-def _fields(registry: Any, name: str) -> set[str] | None:
+def _kept(block: str, registry: Any, name: str) -> set[str] | None:
+    """The keys that survive another choice of name: those every name of the block has, and a splitter's α."""
     try:
-        return set(registry.find(name).options.model_fields)
+        options = registry.find(name).options
     except UnknownName:
         return None  # reported by check, with a suggestion
+    common = set(type(Config.model_fields[block].default).model_fields)
+    return common | ({"alpha"} & set(options.model_fields))
 
 
 def nested(layer: Flat) -> dict[str, Any]:
@@ -193,5 +197,9 @@ def nested(layer: Flat) -> dict[str, Any]:
 
 def to_yaml(config: Config) -> str:
     """The resolved configuration, itself a valid preset."""
-    content = {key: value for key, value in config.model_dump().items() if value is not None}
-    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    return dump_yaml(config.model_dump())
+
+
+def dump_yaml(content: Mapping[str, Any]) -> str:
+    given = {key: value for key, value in content.items() if value is not None}
+    return yaml.dump(given, Dumper=_Dumper, sort_keys=False, allow_unicode=True)

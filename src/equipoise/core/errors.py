@@ -11,6 +11,7 @@
     │   └── MissingExtra     an optional dependency that is not installed
     └── StoreError           locked, read-only, full
         ├── NoSuchRun        a run id that is not in the store
+        ├── DamagedBlob      a file of a checkpoint is missing or not what was written
         └── WrongStore       not a store, or one written by a newer version
 
 A message has three parts: what happened with its values, where, and what to do next.
@@ -91,6 +92,10 @@ class StoreError(EquipoiseError):
 
 class NoSuchRun(StoreError):
     exit_code = 2
+
+
+class DamagedBlob(StoreError):
+    pass
 
 
 class WrongStore(StoreError):

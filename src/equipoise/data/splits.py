@@ -7,6 +7,7 @@ Each draw has its own stream of the run's seed and keeps the order of the set, s
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,8 @@ class Splits:
     classes: tuple[str, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
+    content: str
+    """Hash of every pixel and label of the whole set, before limits: what a run began with."""
 
 
 def load_splits(options: DataOptions, seed: int, folder: Path | None = None) -> Splits:
@@ -49,7 +52,18 @@ def prepare_splits(dataset: Dataset, options: DataOptions, seed: int) -> Splits:
     held = _drawn(n, n_validation, "validation", seed)
     kept = np.setdiff1d(np.arange(n), held)
     parts = {"train": train.take(kept), "validation": train.take(held), "test": test}
-    return Splits(dataset.name, **parts, classes=dataset.classes, mean=dataset.mean, std=dataset.std)
+    return Splits(
+        dataset.name, **parts, classes=dataset.classes, mean=dataset.mean, std=dataset.std, content=content_of(dataset)
+    )
+
+
+def content_of(dataset: Dataset) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for images in (dataset.train, dataset.test):
+        digest.update(str(images.pixels.shape).encode())
+        digest.update(np.ascontiguousarray(images.pixels).data)
+        digest.update(np.ascontiguousarray(images.labels).data)
+    return digest.hexdigest()
 
 
 def _limited(images: Images, limit: int | None, purpose: str, seed: int) -> Images:

@@ -11,6 +11,7 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,7 +90,8 @@ class Processes:
     def _spawn(self) -> Child:
         child = Child("equipoise.engine.worker", [self._descriptor])
         child.socket.settimeout(self.options.timeout)
-        send(child.socket, self._site)
+        with suppress(ConnectionError, TimeoutError):  # a child that is gone already is noticed when it is waited for
+            send(child.socket, self._site)
         return child
 
     def _give_out(self, waiting: deque[tuple[int, int]], tasks: Sequence[Task]) -> None:
@@ -139,8 +141,7 @@ class Processes:
             )
         else:
             waiting.appendleft((busy.place, busy.attempt + 1))
-        then = "dropped" if self.options.on_death == "drop" else "run again"
-        self._events.append(Event("worker-lost", f"{what}; {then}", task.step, task.client))
+            self._events.append(Event("worker-lost", f"{what}; run again", task.step, task.client))
 
     def _abandon(self) -> None:
         """Kill workers whose answer nobody waits for any more."""

@@ -31,7 +31,8 @@ def share(site: Site) -> tuple[int, bytes]:
         "bounds": np.cumsum([0, *(len(index) for index in site.indices)]),
     }
     places: dict[str, Any] = {}
-    descriptor, path = tempfile.mkstemp(dir=MEMORY if os.path.isdir(MEMORY) else None)
+    size = sum(array.nbytes for array in arrays.values())
+    descriptor, path = tempfile.mkstemp(dir=MEMORY if _has_room(MEMORY, size) else None)
     os.unlink(path)
     with open(descriptor, "wb", closefd=False) as file:
         for name, array in arrays.items():
@@ -41,6 +42,14 @@ def share(site: Site) -> tuple[int, bytes]:
     facts = {"n_classes": site.n_classes, "mean": site.mean, "std": site.std}
     header = {"descriptor": descriptor, "places": places, "config": site.config.model_dump(), **facts}
     return descriptor, json.dumps(header).encode()
+
+
+def _has_room(folder: str, size: int) -> bool:
+    """Containers often have a small one; a file in the temporary folder is shared by the page cache just as well."""
+    if not os.path.isdir(folder):
+        return False
+    free = os.statvfs(folder)
+    return free.f_bavail * free.f_frsize > 2 * size
 
 
 def shared_site(message: bytes) -> Site:

@@ -48,10 +48,14 @@ class Child:
 
     def __init__(self, module: str, pass_fds: Sequence[int] = ()) -> None:
         self.socket, theirs = socket.socketpair()
-        command = [sys.executable, "-m", module, str(theirs.fileno())]
+        command = [sys.executable, "-P", "-m", module, str(theirs.fileno())]
         environment = os.environ | {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
         self.process = subprocess.Popen(
-            command, pass_fds=(theirs.fileno(), *pass_fds), env=environment, stdin=subprocess.DEVNULL
+            command,
+            pass_fds=(theirs.fileno(), *pass_fds),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is the parent's to handle
         )
         theirs.close()
 

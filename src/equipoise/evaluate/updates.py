@@ -20,10 +20,13 @@ from equipoise.server.optimise import trainable
 def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
     names = sorted(trainable(start))
     total = sum(update.samples for update in updates)
-    moves = [_flat(update.model, names) - _flat(start, names) for update in updates]
-    mean = torch.stack([m * (u.samples / total) for m, u in zip(moves, updates, strict=True)]).sum(0)
+    origin = _flat(start, names)
+    mean = torch.zeros_like(origin)
+    for update in updates:
+        mean += (update.samples / total) * (_flat(update.model, names) - origin)
     scores: Scores = {}
-    for update, move in zip(updates, moves, strict=True):
+    for update in updates:
+        move = _flat(update.model, names) - origin
         scores[update.client, "update/norm"] = move.norm().item()
         scores[update.client, "update/cosine"] = torch.cosine_similarity(move, mean, dim=0).item()
     return scores

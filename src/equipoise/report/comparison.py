@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from equipoise.report.statistics import Curve, Difference, Figure, best, figure, final, paired
@@ -65,6 +65,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
     for group, own in zip(groups.values(), flats, strict=True):
         differs = {key: value for key, value in own.items() if key not in shared}
         lines.append(_line(group, first, differs))
+    lines = [_distinct(line, lines) for line in lines]
     fingerprints = sorted({run.fingerprint for run in runs})
     return Comparison(lines, {**shared, "partition.fingerprints": fingerprints})
 
@@ -84,6 +85,14 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
         difference=None if group is first else paired(own, against),
         differs=differs,
     )
+
+
+def _distinct(line: Line, lines: Sequence[Line]) -> Line:
+    """A label that another row has too gets the settings it differs in."""
+    if sum(other.label == line.label for other in lines) == 1:
+        return line
+    settings = " ".join(f"{key.removesuffix('.name')}={value}" for key, value in line.differs.items())
+    return replace(line, label=f"{line.label} {settings}")
 
 
 def _plain(config: Mapping[str, Any]) -> dict[str, Any]:

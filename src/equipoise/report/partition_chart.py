@@ -79,9 +79,12 @@ def save(picture: alt.VConcatChart, path: Path) -> None:
             where="--output",
             fix=f"use one of {', '.join(FORMATS)}",
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     extra: dict[str, Any] = {"inline": True} if suffix == ".html" else {}
-    picture.save(path, format=FORMATS[suffix], scale_factor=2 if suffix == ".png" else 1, **extra)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        picture.save(path, format=FORMATS[suffix], scale_factor=2 if suffix == ".png" else 1, **extra)
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error}", where="--output", fix="give another place") from error
 
 
 class _Plot:

@@ -81,7 +81,7 @@ def compared(store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None
         raise ConfigError(f"nothing was scored in {', '.join(empty)}", fix="leave it out, or `equipoise resume` it")
     return [
         Compared(
-            named.get(run.run_id) or run.cell or run.name,
+            _label(store, run, named),
             run.config,
             run.partition or "",
             run.headline,
@@ -89,3 +89,12 @@ def compared(store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None
         )
         for run in runs
     ]
+
+
+def _label(store: Store, run: Run, labels: Mapping[str, str]) -> str:
+    """What the row is called; a run that is not done says how far it is."""
+    label = labels.get(run.run_id) or run.cell or run.name
+    if run.status == "done":
+        return label
+    steps = listed(store, run)["steps"]
+    return f"{label} ({steps['done']}/{steps['planned']}, {run.status})"

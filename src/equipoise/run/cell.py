@@ -41,7 +41,7 @@ def run_cell(order: dict[str, Any]) -> dict[str, Any]:
             value = read.final_metrics(store, run_id).get(read.find_run(store, run_id).headline)
         return {"state": "done", "run_id": run_id, "error": None, "value": value}
     except EquipoiseError as error:
-        return {"state": "failed", "run_id": run_id, "error": str(error)}
+        return {"state": "failed", "run_id": run_id, "error": str(error), "exit_code": error.exit_code}
     except Exception as error:
         return {"state": "failed", "run_id": run_id, "error": f"{type(error).__name__}: {error}"}
 

@@ -10,6 +10,7 @@ seeds: 3                          or a list
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -92,6 +93,10 @@ def _cells(points: Sequence[tuple[Point, Flat]], axes: list[str], seeds: list[in
             except ConfigError as error:
                 at = f"{title}: " if title else ""
                 problems += [Problem("", f"{at}{problem}") for problem in error.problems]
+    counted = Counter(cell.config.fingerprint() for cell in cells)
+    twice = dict.fromkeys(cell.label for cell in cells if counted[cell.config.fingerprint()] > 1)
+    if not problems and twice:
+        problems.append(Problem("", f"the same settings stand in the sweep twice: {', '.join(twice)}"))
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
     return cells

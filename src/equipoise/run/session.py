@@ -6,18 +6,23 @@ those files in one transaction. A run killed at any instant goes on from its las
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import platform
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
 
 from equipoise import __version__
 from equipoise.config.loader import Request
 from equipoise.config.schema import check
-from equipoise.core.errors import ConfigError, EngineError, EquipoiseError, StoreError
+from equipoise.core.codec import encode
+from equipoise.core.errors import ConfigError, DamagedBlob, EngineError, EquipoiseError, StoreError
 from equipoise.core.values import Event, Indices
+from equipoise.data.source import data_folder
 from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import pack, unpack
@@ -29,8 +34,6 @@ from equipoise.store.records import Client, NewRun, Partition, Run, new_run_id
 
 COLLECT_EVERY = 10
 """Steps between two collections of files that no checkpoint refers to any more."""
-YOUNG = 60.0
-"""Seconds for which such a file is left alone: another run may be about to refer to the same content."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ def start(store: Store, request: Request, watch: Watch, member: Membership = ALO
     federation = build(request.config, request.data_path)
     run_id = new_run_id(request.config.name)
     with write.hold(store, run_id):
-        _announce(store, run_id, request, federation, member)
+        with blobs.referring(store):
+            _announce(store, run_id, request, federation, member)
         _carry_on(store, run_id, federation, first_snapshot(federation), 0, watch)
     return run_id
 
@@ -64,15 +68,18 @@ def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) 
     known = run.environment.get("data_path")
     folder = data_path or (Path(known) if known else None)
     with write.hold(store, run.run_id):
+        run = read.find_run(store, run.run_id)
+        if run.status == "done":  # another process finished it while we waited
+            return
         federation = build(check(run.config), folder)
-        if run.partition is not None and federation.partition.fingerprint != run.partition:
-            what = f"the data is not what run '{run.run_id}' began with: its partition was {run.partition[:12]}"
-            found = federation.partition.fingerprint[:12]
-            raise ConfigError(f"{what}, here it is {found}", fix="point data.path at the same files")
-        write.restart(store, run.run_id, {**run.environment, "data_path": str(folder) if folder else None})
+        here = surroundings(federation, folder)
+        if here["content"] != run.environment["content"] or federation.partition.fingerprint != run.partition:
+            what = f"the data is not what run '{run.run_id}' began with"
+            raise ConfigError(what, where=str(folder or "data"), fix="give --path with the same files")
+        write.restart(store, run.run_id, here)
         snapshot, first = _newest(store, run.run_id, federation)
         text = f"was {run.status}; goes on after {first} of {federation.config.steps} checkpoints"
-        write.add_events(store, run.run_id, [Event("resumed", text)])
+        write.add_events(store, run.run_id, [Event("resumed", text), *_changes(run.environment, here)])
         _carry_on(store, run.run_id, federation, snapshot, first, watch)
 
 
@@ -89,47 +96,66 @@ def _announce(store: Store, run_id: str, request: Request, federation: Federatio
         version=__version__,
         sweep=member.sweep,
         cell=member.cell,
-        environment={"data_path": str(request.data_path.resolve()) if request.data_path else None},
+        environment=surroundings(federation, request.data_path),
     )
-    write.create_run(store, run)
-    write.add_partition(
-        store,
-        run_id,
-        Partition(
-            fingerprint=partition.fingerprint,
-            name=partition.name,
-            options=config.partition.model_dump(),
-            skew=partition.skew,
-            counts=partition.counts.tolist(),
-            overlaps=partition.overlaps,
-            owners=blobs.put(store, _index_map(partition.indices)),
-        ),
+    owned = Partition(
+        fingerprint=partition.fingerprint,
+        name=partition.name,
+        options=config.partition.model_dump(),
+        skew=partition.skew,
+        counts=partition.counts.tolist(),
+        overlaps=partition.overlaps,
+        owners=blobs.put(store, _index_map(partition.indices)),
     )
-    labels = federation.site.train.labels
-    n_classes = federation.site.n_classes
+    labels, n_classes = federation.site.train.labels, federation.site.n_classes
     counted = [np.bincount(labels[index], minlength=n_classes).tolist() for index in federation.site.indices]
-    write.add_clients(store, run_id, [Client(k, sum(counts), counts) for k, counts in enumerate(counted)])
-    write.add_events(store, run_id, [Event("started", f"version {__version__}"), *partition_events(partition)])
+    clients = [Client(k, sum(counts), counts) for k, counts in enumerate(counted)]
+    events = [Event("started", f"version {__version__}"), *partition_events(partition)]
+    write.create_run(store, run, owned, clients, events)
+
+
+def surroundings(federation: Federation, data_path: Path | None) -> dict[str, str | None]:
+    """What the numbers depend on beside the configuration: the data's folder and content, and what computes."""
+    folder = data_folder(data_path)
+    return {
+        "data_path": str(folder.expanduser().resolve()) if folder else None,
+        "content": federation.scorer.splits.content,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "machine": platform.machine(),
+    }
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Event]:
+    changed = [key for key in ("python", "torch", "numpy", "machine") if before.get(key) != after[key]]
+    text = ", ".join(f"{key} {before.get(key)} → {after[key]}" for key in changed)
+    return [Event("environment-changed", f"{text}: the last bits may differ")] if changed else []
 
 
 def _index_map(indices: Sequence[Indices]) -> bytes:
-    """The partition itself: one row of numbers per client, as JSON bytes."""
-    return ("[" + ",\n".join(str(index.tolist()) for index in indices) + "]").encode()
+    """The partition itself: all clients' images one after another, and where each client's begin."""
+    bounds = np.cumsum([0, *(len(index) for index in indices)])
+    return encode({}, {"owned": torch.from_numpy(np.concatenate(indices)), "bounds": torch.from_numpy(bounds)})
 
 
 def _newest(store: Store, run_id: str, federation: Federation) -> tuple[Snapshot, int]:
-    """The newest checkpoint that is whole; a damaged one is named, forgotten, and the one before it is taken."""
-    for checkpoint in read.checkpoints(store, run_id):
+    """The newest checkpoint that is whole; damaged ones are named and forgotten. If none is whole nothing changes."""
+    events: list[Event] = []
+    checkpoints = read.checkpoints(store, run_id)
+    for checkpoint in checkpoints:
         try:
-            files = {name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()}
-            snapshot = unpack(files)
-        except (StoreError, EngineError) as error:
+            snapshot = unpack({name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()})
+        except (DamagedBlob, EngineError) as error:
             text = f"checkpoint {checkpoint.step + 1} cannot be used, going back to the one before it: {error.what}"
-            write.rewind(store, run_id, checkpoint.step - 1)
-            write.add_events(store, run_id, [Event("checkpoint-damaged", text, detail={"step": checkpoint.step})])
+            events.append(Event("checkpoint-damaged", text, detail={"step": checkpoint.step}))
             continue
         write.rewind(store, run_id, checkpoint.step)
+        write.add_events(store, run_id, events)
         return snapshot, checkpoint.step + 1
+    if checkpoints:
+        what = f"no checkpoint of run '{run_id}' can be used; the newest: {events[0].message}"
+        raise StoreError(what, where=str(store.blobs), fix="bring the files back, or start the run anew")
     write.rewind(store, run_id, -1)
     return first_snapshot(federation), 0
 
@@ -144,12 +170,15 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
                 watch.note(f"! {recorded.event.message}")
         engine = make_engine(federation.site)
         for record in federate(federation, engine, snapshot, first, watch.tick):
-            manifest = {name: blobs.put(store, data) for name, data in pack(record.snapshot).items()}
-            write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
+            with blobs.referring(store):
+                manifest = {name: blobs.put(store, data) for name, data in pack(record.snapshot).items()}
+                write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
             write.prune(store, run_id)
             watch.checkpoint(record)
-            if (record.step + 1) % COLLECT_EVERY == 0 or record.step + 1 == federation.config.steps:
-                blobs.gc(store, read.referenced(store), older_than=YOUNG)
+            if (record.step + 1) % COLLECT_EVERY == 0:
+                blobs.gc(store, lambda: read.referenced(store))
+        write.prune(store, run_id, keep=1)
+        blobs.gc(store, lambda: read.referenced(store))
         write.finish(store, run_id, "done")
     except KeyboardInterrupt:
         write.add_events(store, run_id, [Event("stopped", "by Ctrl-C or SIGTERM")])

@@ -10,13 +10,16 @@ import json
 import selectors
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from equipoise import __version__
+from equipoise.core.registry import DATASETS
+from equipoise.data.splits import content_of
 from equipoise.engine.wire import Child, receive, send
 from equipoise.run.grid import Cell, Grid
-from equipoise.store import read
+from equipoise.store import read, write
 from equipoise.store.database import Store
 
 State = Literal["waiting", "running", "done", "failed"]
@@ -30,6 +33,8 @@ class Place:
     state: State = "waiting"
     run_id: str | None = None
     error: str | None = None
+    exit_code: int = 1
+    """Of the error: 2 where the request was wrong."""
     value: float | None = None
     """The headline metric at the end, once it is done."""
     is_reused: bool = False
@@ -40,7 +45,8 @@ Follow = Callable[[Sequence[Place]], None]
 
 def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) -> list[Place]:
     """Every cell's place when all is done; `follow` is called whenever something may have changed."""
-    places = [_known(store, cell) for cell in grid.cells]
+    contents = Contents(grid)
+    places = [_known(store, cell, contents) for cell in grid.cells]
     waiting = deque(i for i, place in enumerate(places) if place.state == "waiting")
     idle: list[Child] = []
     busy: dict[int, tuple[Child, int]] = {}
@@ -49,9 +55,10 @@ def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) ->
             while waiting and len(busy) < jobs:
                 i = waiting.popleft()
                 child = idle.pop() if idle else Child("equipoise.run.cell")
-                send(child.socket, _order(location, grid, places[i]))
                 places[i] = replace(places[i], state="running")
                 busy[child.socket.fileno()] = (child, i)
+                with suppress(ConnectionError):  # a child that is gone is noticed when it is waited for
+                    send(child.socket, _order(location, grid, places[i]))
             follow(places)
             for number in _ready(busy):
                 child, i = busy.pop(number)
@@ -68,18 +75,37 @@ def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) ->
             child.process.terminate()
         for child in [*idle, *(child for child, _ in busy.values())]:
             child.close()
+    write.set_members(store, grid.name, [(p.cell.label, p.run_id) for p in places if p.state == "done" and p.run_id])
     follow(places)
     return places
 
 
-def _known(store: Store, cell: Cell) -> Place:
+class Contents:
+    """The hash of the data that a cell would read now; each set is read once, its limits do not matter."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.folder = grid.data_path
+        self.known: dict[str, str] = {}
+
+    def of(self, cell: Cell) -> str:
+        options = cell.config.data
+        key = options.model_dump_json(exclude={"limit", "test_limit", "validation"})
+        if key not in self.known:
+            self.known[key] = content_of(DATASETS.find(options.name).make(options, self.folder))
+        return self.known[key]
+
+
+def _known(store: Store, cell: Cell, contents: Contents) -> Place:
     """Where a cell stands before the sweep: done already, begun by an earlier sweep, or not begun."""
     found = read.runs(store, config_hash=cell.config.fingerprint())
-    runs = [run for run in found if run.version == __version__ and run.status != "running"]
+    runs = [run for run in found if run.version == __version__ and run.environment["content"] == contents.of(cell)]
     for run in runs:
         if run.status == "done":
             value = read.final_metrics(store, run.run_id).get(run.headline)
             return Place(cell, "done", run.run_id, value=value, is_reused=True)
+    for run in runs:
+        if run.status == "running":
+            return Place(cell, "failed", run.run_id, error=f"another process is running it as {run.run_id}")
     return Place(cell, run_id=runs[0].run_id if runs else None)
 
 

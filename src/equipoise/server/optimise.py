@@ -6,6 +6,7 @@
 
 Only trainable weights take the step. BatchNorm statistics are averaged: an adaptive step can drive a variance below
 zero, a known cause of NaN.
+m and v start at zero.
 Source: Hsu et al., "Measuring the Effects of Non-Identical Data Distribution", 2019; Reddi et al., "Adaptive Federated
 Optimization", 2021, algorithm 2.
 """

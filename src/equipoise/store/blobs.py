@@ -1,6 +1,6 @@
 """Bytes kept beside the database under the hash of their content.
 
-    blobs/ab/abcdef….safetensors     digest = sha256(content), in hexadecimal
+    equipoise.blobs/ab/abcdef….safetensors     digest = sha256(content), in hexadecimal
 
 A file is whole or absent: it is written under another name, forced to disk and renamed. What is read is hashed again.
 """
@@ -12,23 +12,21 @@ import hashlib
 import os
 import re
 import secrets
-import time
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise.core.errors import StoreError
+from equipoise.core.errors import DamagedBlob, StoreError
 from equipoise.store.errors import from_disk
 from equipoise.store.locks import locked
 from equipoise.store.transact import Store
 
 PART = ".part-"
-HOUR = 3600.0
 
 
 @dataclass(frozen=True)
-class Swept:
+class Collected:
     """What a collection removed: how many files, how many bytes."""
 
     files: int
@@ -41,9 +39,7 @@ def put(store: Store, data: bytes) -> str:
     path = blob_path(store, digest)
     try:
         with locked(store.blobs / "gc.lock", fcntl.LOCK_SH):
-            if _holds(path, data):
-                os.utime(path)  # young again: a collection under way elsewhere leaves it alone
-            else:
+            if not _holds(path, data):
                 _write(path, data)
     except OSError as error:
         raise from_disk(error, str(path)) from error
@@ -57,33 +53,36 @@ def get(store: Store, digest: str) -> bytes:
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise StoreError(f"blob {digest} is missing", where=str(path), fix=fix) from error
+        raise DamagedBlob(f"blob {digest} is missing", where=str(path), fix=fix) from error
     except OSError as error:
         raise from_disk(error, str(path)) from error
     found = hashlib.sha256(data).hexdigest()
     if found != digest:
         what = f"blob {digest} is damaged: its {len(data)} bytes have the digest {found}"
-        raise StoreError(what, where=str(path), fix=fix)
+        raise DamagedBlob(what, where=str(path), fix=fix)
     return data
 
 
-def gc(store: Store, keep: Collection[str], *, older_than: float = HOUR) -> Swept:
-    """Remove blobs that nothing refers to and what killed writers left; `keep` comes from `read.referenced`.
+@contextmanager
+def referring(store: Store) -> Iterator[None]:
+    """Around putting blobs and committing what refers to them: no collection takes them away in between."""
+    with locked(store.blobs / "gc.lock", fcntl.LOCK_SH):
+        yield
 
-    Files younger than `older_than` seconds stay: a live run puts its blobs first and refers to them afterwards.
-    """
-    limit = time.time() - older_than
+
+def gc(store: Store, referenced: Callable[[], Collection[str]]) -> Collected:
+    """Remove blobs that nothing refers to and what killed writers left; `referenced` is asked under the lock."""
     removed = []
     try:
         with locked(store.blobs / "gc.lock"):
+            keep = referenced()
             for path in sorted(store.blobs.glob("[0-9a-f][0-9a-f]/*")):
-                about = path.stat()
-                if path.stem not in keep and about.st_mtime <= limit:
+                if path.stem not in keep:
+                    removed.append(path.stat().st_size)
                     path.unlink()
-                    removed.append(about.st_size)
     except OSError as error:
         raise from_disk(error, str(store.blobs)) from error
-    return Swept(len(removed), sum(removed))
+    return Collected(len(removed), sum(removed))
 
 
 def blob_path(store: Store, digest: str) -> Path:

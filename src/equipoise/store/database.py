@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -13,7 +17,8 @@ from equipoise.store.engines import postgres_engines, sqlite_engines
 from equipoise.store.errors import from_disk
 from equipoise.store.locks import locked
 from equipoise.store.migrations import is_current, migrate
-from equipoise.store.transact import Store
+from equipoise.store.tables import facts
+from equipoise.store.transact import Store, reading, writing
 
 POSTGRES = {"postgresql", "postgres", "postgresql+psycopg"}
 
@@ -32,10 +37,10 @@ def open_store(location: str | Path | None = None, *, patience: float = 30.0) ->
     store = _postgres(place, patience) if "://" in place else _sqlite(place, patience)
     try:
         _bring_up_to_date(store)
+        return _with_its_folder(store)
     except BaseException:
         store.close()
         raise
-    return store
 
 
 def open_existing(location: str | None = None) -> Store:
@@ -56,7 +61,7 @@ def _sqlite(place: str, patience: float) -> Store:
     except OSError as error:
         raise from_disk(error, place) from error
     writer, reader = sqlite_engines(path, patience)
-    return Store(place, writer, reader, path.absolute().parent / "blobs")
+    return Store(place, writer, reader, path.absolute().with_suffix(".blobs"))
 
 
 def _postgres(place: str, patience: float) -> Store:
@@ -69,8 +74,9 @@ def _postgres(place: str, patience: float) -> Store:
     if url.drivername not in POSTGRES:
         raise WrongStore(f"a store cannot be kept in '{url.drivername}'", where=where, fix=fix)
     writer, reader = postgres_engines(url, patience)
-    folder = Path(os.environ.get("EQUIPOISE_BLOBS") or Path("runs") / "blobs").absolute()
-    return Store(where, writer, reader, folder)
+    given = os.environ.get("EQUIPOISE_BLOBS")
+    name = f"{url.database}-{hashlib.sha256(where.encode()).hexdigest()[:8]}.blobs"
+    return Store(where, writer, reader, Path(given or Path("runs") / name).absolute())
 
 
 def _bring_up_to_date(store: Store) -> None:
@@ -82,6 +88,28 @@ def _bring_up_to_date(store: Store) -> None:
         # the first process turns the log on, which SQLite does not allow while others look
         with locked(store.blobs / "migrate.lock"):
             migrate(store)
+
+
+def _with_its_folder(store: Store) -> Store:
+    """A server's database remembers where its files are, so that every folder it is used from finds the same ones."""
+    if store.writer.dialect.name == "sqlite":
+        return store
+    known = _known_folder(store)
+    if known is None:
+        with writing(store) as connection:
+            insert = postgresql.insert(facts).values(name="blobs", value=str(store.blobs))
+            connection.execute(insert.on_conflict_do_nothing())
+        known = _known_folder(store) or store.blobs
+    if os.environ.get("EQUIPOISE_BLOBS") and known != store.blobs:
+        what = f"this database keeps its files in {known}, EQUIPOISE_BLOBS says {store.blobs}"
+        raise WrongStore(what, where=store.location, fix="unset EQUIPOISE_BLOBS, or use a database of its own")
+    return replace(store, blobs=known)
+
+
+def _known_folder(store: Store) -> Path | None:
+    with reading(store) as connection:
+        found = connection.scalar(select(facts.c.value).where(facts.c.name == "blobs"))
+    return Path(found) if found else None
 
 
 def _is_empty(path: Path) -> bool:

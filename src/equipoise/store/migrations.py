@@ -63,7 +63,17 @@ def first_tables(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-MIGRATIONS: dict[str, Callable[[Connection], None]] = {"0001-first-tables": first_tables}
+def facts_and_members(connection: Connection) -> None:
+    """facts: what the store says of itself; members: the runs of a sweep, in the order of its table."""
+    connection.exec_driver_sql("CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    columns = "sweep TEXT NOT NULL, position BIGINT NOT NULL, label TEXT NOT NULL, run_id TEXT NOT NULL REFERENCES runs"
+    connection.exec_driver_sql(f"CREATE TABLE members ({columns} ON DELETE CASCADE, PRIMARY KEY (sweep, position))")
+
+
+MIGRATIONS: dict[str, Callable[[Connection], None]] = {
+    "0001-first-tables": first_tables,
+    "0002-facts-and-members": facts_and_members,
+}
 
 
 def is_current(store: Store) -> bool:

@@ -111,6 +111,14 @@ def partition(store: Store, fingerprint: str) -> Partition:
     return Partition(**dict(row))
 
 
+def members(store: Store, sweep: str) -> list[tuple[str, str]]:
+    """The (label, run id) of a sweep's table, in its order."""
+    table = tables.members.c
+    query = select(table.label, table.run_id).where(table.sweep == sweep).order_by(table.position)
+    with reading(store) as connection:
+        return [(label, run_id) for label, run_id in connection.execute(query)]
+
+
 def referenced(store: Store) -> set[str]:
     """The digests of all blobs that a checkpoint or a partition refers to: what `blobs.gc` keeps."""
     with reading(store) as connection:
@@ -125,6 +133,7 @@ __all__ = [
     "events",
     "final_metrics",
     "find_run",
+    "members",
     "metrics",
     "partition",
     "referenced",

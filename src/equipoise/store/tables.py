@@ -6,6 +6,8 @@ runs ─┬─ metrics      one number of one step: of a client, or of the serve
       ├─ findings     what a diagnosis said
       └─ checkpoints  which blobs hold the state after a step
 partitions            who owns what, shared by all runs with the same fingerprint
+members               the runs of a sweep, in the order of its table
+facts                 what the store says of itself: where its files are
 migrations            what has been done to this database
 """
 
@@ -148,4 +150,15 @@ migrations = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("applied", Text),
+)
+
+facts = Table("facts", metadata, Column("name", Text, primary_key=True), Column("value", Text))
+
+members = Table(
+    "members",
+    metadata,
+    Column("sweep", Text, primary_key=True),
+    Column("position", BigInteger, primary_key=True),
+    Column("label", Text),
+    Column("run_id", Text),
 )

@@ -1,6 +1,6 @@
 """Write down a run. Each function is one transaction.
 
-    hold → create_run → add_partition, add_clients → (blobs.put … → commit_step → prune) per step → finish
+    hold → create_run → (blobs.put … → commit_step → prune) per step → finish
 
 `commit_step` writes a step's numbers, events and checkpoint together, so a run killed at any instant has whole steps
 only, and the newest checkpoint is where it goes on.
@@ -25,11 +25,24 @@ from equipoise.store.records import Client, Ending, NewRun, Partition, new_run_i
 from equipoise.store.transact import Store, writing
 
 
-def create_run(store: Store, run: NewRun) -> None:
+def create_run(
+    store: Store,
+    run: NewRun,
+    partition: Partition | None = None,
+    clients: Iterable[Client] = (),
+    events: Iterable[Event] = (),
+) -> None:
+    """A run with who owns what, who takes part and what is to be said of it: all of it, or nothing."""
     time = now()
     row = {**asdict(run), "environment": _where_we_are(run.environment)}
     with writing(store) as connection:
+        if partition is not None:
+            insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+            connection.execute(insert(tables.partitions).values(**asdict(partition)).on_conflict_do_nothing())
+            row["partition_fingerprint"] = partition.fingerprint
         connection.execute(tables.runs.insert().values(**row, status="running", created=time, updated=time))
+        _insert(connection, tables.clients, [{"run_id": run.run_id, **asdict(client)} for client in clients])
+        _insert(connection, tables.events, [_event(run.run_id, event, event.step) for event in events])
 
 
 def restart(store: Store, run_id: str, environment: Mapping[str, Any]) -> None:
@@ -87,20 +100,12 @@ def prune(store: Store, run_id: str, keep: int = 2) -> None:
         connection.execute(delete(tables.checkpoints).where(rows.run_id == run_id, rows.step.in_(steps[keep:])))
 
 
-def add_partition(store: Store, run_id: str, partition: Partition) -> None:
-    """Record who owns what, once per fingerprint, and that this run uses it."""
+def set_members(store: Store, sweep: str, members: Iterable[tuple[str, str]]) -> None:
+    """The (label, run id) of a sweep's table in its order; replaces what was recorded before."""
+    rows = [{"sweep": sweep, "position": i, "label": label, "run_id": run} for i, (label, run) in enumerate(members)]
     with writing(store) as connection:
-        insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-        connection.execute(insert(tables.partitions).values(**asdict(partition)).on_conflict_do_nothing())
-        _change(connection, store, run_id, partition_fingerprint=partition.fingerprint)
-
-
-def add_clients(store: Store, run_id: str, clients: Iterable[Client]) -> None:
-    """Who takes part; replaces what was recorded before."""
-    with writing(store) as connection:
-        _change(connection, store, run_id)
-        connection.execute(delete(tables.clients).where(tables.clients.c.run_id == run_id))
-        _insert(connection, tables.clients, [{"run_id": run_id, **asdict(client)} for client in clients])
+        connection.execute(delete(tables.members).where(tables.members.c.sweep == sweep))
+        _insert(connection, tables.members, rows)
 
 
 def _change(connection: Connection, store: Store, run_id: str, **changes: Any) -> None:
@@ -147,9 +152,7 @@ def _where_we_are(environment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 __all__ = [
-    "add_clients",
     "add_events",
-    "add_partition",
     "commit_step",
     "create_run",
     "finish",
@@ -159,4 +162,5 @@ __all__ = [
     "prune",
     "restart",
     "rewind",
+    "set_members",
 ]

@@ -26,7 +26,9 @@ def scorer(validation, test, **evaluate) -> Scorer:
     config = tiny(*(f"evaluate.{key}={value}" for key, value in evaluate.items()))
     network = build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 0)
     parts = {"train": images([0]), "validation": images(validation), "test": images(test)}
-    return Scorer(network, Splits("toy", **parts, classes=("a", "b", "c"), mean=(0.5,) * 3, std=(0.5,) * 3), config)
+    return Scorer(
+        network, Splits("toy", **parts, classes=("a", "b", "c"), mean=(0.5,) * 3, std=(0.5,) * 3, content=""), config
+    )
 
 
 def always(answer: int) -> dict[str, torch.Tensor]:

@@ -89,9 +89,12 @@ def test_the_document_of_a_run_that_was_never_scored(store):
 
 
 def test_ready_to_be_compared_under_label_cell_or_name(store):
-    runs = [recorded(store, f"r-{i}", sweep="s", cell=cell) for i, cell in enumerate((None, "a cell", "b cell"))]
+    for i, cell in enumerate((None, "a cell", "b cell")):
+        recorded(store, f"r-{i}", sweep="s", cell=cell)
+        write.finish(store, f"r-{i}", "done" if i < 2 else "stopped")
+    runs = [read.find_run(store, f"r-{i}") for i in range(3)]
     found = compared(store, runs, {"r-2": "my label"})
-    assert [run.label for run in found] == ["fedavg", "a cell", "my label"]
+    assert [run.label for run in found] == ["fedavg", "a cell", "my label (3/3, stopped)"]
     assert [run.metric for run in found] == ["accuracy/merged"] * 3
     assert found[0].curve.run_id == "r-0"
     assert found[0].fingerprint == ""

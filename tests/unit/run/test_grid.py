@@ -57,9 +57,14 @@ def test_cells_times_grid_times_seeds(written):
 
 
 def test_a_runs_name_is_its_cells_label_in_small_letters(written):
-    grid = load_grid(written("cells: {One-Shot FedAvg: {}, 方法: {}, v1.2 (β): {}}\nseeds: 1\n"))
+    grid = load_grid(written("cells: {One-Shot FedAvg: {}, 方法: {rounds: 2}, v1.2 (β): {rounds: 3}}\nseeds: 1\n"))
     assert [cell.config.name for cell in grid.cells] == ["one-shot-fedavg", "fedavg", "v1.2"]
     assert [cell.label for cell in grid.cells] == ["One-Shot FedAvg", "方法", "v1.2 (β)"]
+
+
+def test_the_same_settings_twice_are_refused(written):
+    with pytest.raises(ConfigError, match="the same settings stand in the sweep twice: one, two"):
+        load_grid(written("cells: {one: {}, two: {}}\nseeds: 1\n"))
 
 
 def test_a_preset_with_axes_from_the_command():

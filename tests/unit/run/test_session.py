@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 
 from equipoise.config.loader import Request
 from equipoise.config.schema import Config
+from equipoise.core.codec import decode
 from equipoise.core.errors import ClientError, ConfigError, StoreError
 from equipoise.core.values import Row
 from equipoise.run import session
@@ -58,7 +58,7 @@ def test_a_run_from_its_first_line_to_its_last(store, undisturbed):
     assert run.finished is not None
     assert numbers(store, run_id) == undisturbed["rounds"]
     assert [event.event.kind for event in read.events(store, run_id)] == ["started"]
-    assert [point.step for point in read.checkpoints(store, run_id)] == [2, 1]
+    assert [point.step for point in read.checkpoints(store, run_id)] == [2]
 
 
 def test_who_owned_what_is_written_down(store, federation_of):
@@ -70,8 +70,9 @@ def test_who_owned_what_is_written_down(store, federation_of):
     partition = read.partition(store, run.partition)
     assert partition.counts == federation.partition.counts.tolist()
     assert (partition.name, partition.overlaps, partition.options["alpha"]) == ("dirichlet", False, 0.5)
-    owned = json.loads(blobs.get(store, partition.owners))
-    assert owned == [index.tolist() for index in federation.partition.indices]
+    owned = decode(blobs.get(store, partition.owners))[1]
+    parts = np.split(owned["owned"].numpy(), owned["bounds"].numpy()[1:-1])
+    assert [part.tolist() for part in parts] == [index.tolist() for index in federation.partition.indices]
     clients = read.clients(store, run_id)
     assert [client.samples for client in clients] == [len(index) for index in federation.site.indices]
     assert sum(sum(client.labels) for client in clients) == 180
@@ -197,15 +198,44 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before_and_says_so(store, un
     assert numbers(store, run_id) == undisturbed[name]
 
 
-def test_when_no_checkpoint_is_whole_the_run_begins_anew(store, undisturbed):
+def test_when_no_checkpoint_is_whole_nothing_is_thrown_away(store):
     run_id = begun(store, CONFIGS["rounds"], Breaks(RuntimeError(), 1))
+    recorded = numbers(store, run_id)
     for point in read.checkpoints(store, run_id):
         blobs.blob_path(store, point.manifest["server"]).unlink()
-    watch = Follows()
-    resume(store, read.find_run(store, run_id), watch)
-    assert watch.first == 0
-    assert len(watch.notes) == 2
-    assert numbers(store, run_id) == undisturbed["rounds"]
+    with pytest.raises(StoreError, match=r"no checkpoint of run .* can be used") as caught:
+        resume(store, read.find_run(store, run_id), Nobody())
+    assert "bring the files back" in caught.value.fix
+    assert numbers(store, run_id) == recorded
+
+
+def test_a_disk_that_cannot_be_read_is_not_taken_for_damage(store, monkeypatch):
+    run_id = begun(store, CONFIGS["rounds"], Breaks(RuntimeError(), 1))
+    recorded = numbers(store, run_id)
+
+    def unreadable(store, digest):
+        raise StoreError("a file of the store cannot be read")
+
+    monkeypatch.setattr(session.blobs, "get", unreadable)
+    with pytest.raises(StoreError, match="cannot be read"):
+        resume(store, read.find_run(store, run_id), Nobody())
+    assert numbers(store, run_id) == recorded
+
+
+def test_what_another_process_finished_is_left_alone(store, monkeypatch):
+    run_id = begun(store, CONFIGS["rounds"], Breaks(RuntimeError(), 1))
+    stale = read.find_run(store, run_id)
+    resume(store, stale, Nobody())
+    monkeypatch.setattr(session, "build", None)
+    resume(store, stale, Nobody())
+
+
+def test_a_changed_environment_is_said(store, monkeypatch):
+    run_id = begun(store, CONFIGS["rounds"], Breaks(RuntimeError(), 1))
+    monkeypatch.setattr(session.platform, "python_version", lambda: "3.99")
+    resume(store, read.find_run(store, run_id), Nobody())
+    (event,) = [seen.event for seen in read.events(store, run_id) if seen.event.kind == "environment-changed"]
+    assert "→ 3.99" in event.message
 
 
 def test_a_run_that_is_done_is_not_resumed(store):
@@ -246,7 +276,7 @@ def test_a_run_is_not_resumed_on_other_data(store, fashion):
     other = fashion("other", seed=2)
     with pytest.raises(ConfigError, match=r"the data is not what run .* began with") as caught:
         resume(store, run, Nobody(), other)
-    assert "data.path" in caught.value.fix
+    assert "--path" in caught.value.fix
     assert read.find_run(store, run.run_id).status == "failed"
     moved = folder.rename(folder.with_name("moved"))
     resume(store, run, Nobody(), moved)  # the same files elsewhere
@@ -277,9 +307,8 @@ def test_two_cannot_work_on_one_run(store, monkeypatch):
 
 def test_files_nobody_refers_to_are_collected_while_a_run_goes_on(store, monkeypatch):
     monkeypatch.setattr(session, "COLLECT_EVERY", 2)
-    monkeypatch.setattr(session, "YOUNG", 0.0)
     run_id = start(store, Request(tiny("rounds=5"), None), Nobody())
-    assert [point.step for point in read.checkpoints(store, run_id)] == [4, 3]
+    assert [point.step for point in read.checkpoints(store, run_id)] == [4], "a finished run keeps its last one"
     kept = {path.stem for path in store.blobs.glob("[0-9a-f][0-9a-f]/*")}
     assert kept == read.referenced(store)
     for point in read.checkpoints(store, run_id):

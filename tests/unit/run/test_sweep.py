@@ -90,14 +90,25 @@ def test_ctrl_c_leaves_nobody_behind(store, location, children):
 def test_a_run_of_another_version_is_not_reused(store, location, monkeypatch):
     start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
     monkeypatch.setattr(module, "__version__", "99")
-    assert module._known(store, a_grid(("a", "seed=1")).cells[0]).state == "waiting"
+    grid = a_grid(("a", "seed=1"))
+    assert module._known(store, grid.cells[0], module.Contents(grid)).state == "waiting"
+
+
+def test_a_run_on_other_data_is_not_reused(store, monkeypatch):
+    start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
+    grid = a_grid(("a", "seed=1"))
+    assert module._known(store, grid.cells[0], module.Contents(grid)).state == "done"
+    monkeypatch.setattr(module, "content_of", lambda dataset: "other")
+    assert module._known(store, grid.cells[0], module.Contents(grid)).state == "waiting"
 
 
 def test_a_cell_that_somebody_else_is_running_is_not_touched(store):
     class Looks(Nobody):
         def checkpoint(self, record) -> None:
-            place = module._known(store, a_grid(("a", "seed=1")).cells[0])
-            assert (place.state, place.run_id) == ("waiting", None)
+            grid = a_grid(("a", "seed=1"))
+            place = module._known(store, grid.cells[0], module.Contents(grid))
+            assert place.state == "failed"
+            assert "another process is running it" in place.error
 
     start(store, Request(tiny("rounds=2", "seed=1"), None), Looks())
 

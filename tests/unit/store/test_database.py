@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.core.errors import MissingExtra, StoreError
-from equipoise.store import read
+from equipoise.core.errors import MissingExtra, StoreError, WrongStore
+from equipoise.store import blobs, read
 from equipoise.store.database import Store, default_location, open_store
 from equipoise.store.transact import reading, writing
 from equipoise.store.write import create_run
@@ -23,7 +23,7 @@ def test_a_new_store_is_made_and_found_again(location: str) -> None:
 
 def test_the_folder_is_made(tmp_path: Path) -> None:
     with open_store(tmp_path / "a" / "b" / "runs.db") as store:
-        assert store.blobs == tmp_path / "a" / "b" / "blobs"
+        assert store.blobs == tmp_path / "a" / "b" / "runs.blobs"
     assert (tmp_path / "a" / "b" / "runs.db").exists()
 
 
@@ -48,7 +48,7 @@ def test_blobs_stay_where_they_are_when_the_current_folder_changes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with open_store("runs/equipoise.db") as store:
-        assert store.blobs == tmp_path / "runs" / "blobs"
+        assert store.blobs == tmp_path / "runs" / "equipoise.blobs"
 
 
 def test_sqlite_is_set_up_to_lose_nothing(sqlite_path: Path) -> None:
@@ -118,3 +118,24 @@ def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
 def test_a_name_too_long_for_the_disk_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="File name too long"):
         open_store(tmp_path / ("x" * 300))
+
+
+def test_two_stores_in_one_folder_keep_their_files_apart(tmp_path: Path) -> None:
+    with open_store(tmp_path / "one.db") as one, open_store(tmp_path / "two.db") as two:
+        digest = blobs.put(one, b"weights")
+        blobs.gc(two, set)
+        assert blobs.get(one, digest) == b"weights"
+
+
+def test_a_server_remembers_where_its_files_are(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(postgres_url) as store:
+        folder = store.blobs
+    monkeypatch.delenv("EQUIPOISE_BLOBS")
+    monkeypatch.chdir(tmp_path)
+    with open_store(postgres_url) as store:
+        assert store.blobs == folder
+    monkeypatch.setenv("EQUIPOISE_BLOBS", str(tmp_path / "elsewhere"))
+    with pytest.raises(WrongStore, match="keeps its files in"):
+        open_store(postgres_url)

@@ -79,11 +79,11 @@ def test_a_read_only_file_can_be_read_and_not_written(public_folder: Path, scrip
         create_run(store, a_run())
         blobs.put(store, b"something")
     path.chmod(0o444)
-    (public_folder / "blobs").chmod(0o555)
+    (public_folder / "equipoise.blobs").chmod(0o555)
     for name in ("gc.lock", "migrate.lock"):
-        (public_folder / "blobs" / name).chmod(0o444)
+        (public_folder / "equipoise.blobs" / name).chmod(0o444)
     printed = finished(script(AS_NOBODY, str(path)))
-    (public_folder / "blobs").chmod(0o755)
+    (public_folder / "equipoise.blobs").chmod(0o755)
     first, *errors = printed.splitlines()
     assert first == "runs: 1"
     assert len(errors) == 2

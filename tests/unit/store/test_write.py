@@ -141,21 +141,31 @@ def test_the_newest_checkpoints_stay(store: Store, run_id: str) -> None:
     assert read.referenced(store) == {f"{4:064x}"}
 
 
-def test_a_partition_is_recorded_once(store: Store, run_id: str) -> None:
-    write.create_run(store, a_run("other-000001"))
-    for name in (run_id, "other-000001"):
-        write.add_partition(store, name, PARTITION)
-    assert count(store, "partitions") == 1
+def test_a_run_is_announced_as_a_whole(store: Store, run_id: str) -> None:
+    clients = [Client(1, 3, [1, 2]), Client(0, 3, [3, 0])]
+    for name in ("one-000001", "other-000001"):
+        write.create_run(store, a_run(name), PARTITION, clients, [Event("started", "now")])
+    assert count(store, "partitions") == 1, "recorded once per fingerprint"
     assert read.find_run(store, "other-000001").partition == "f1"
     found = read.partition(store, "f1")
     assert (found.counts, found.skew, found.overlaps) == ([[3, 0], [1, 2]], {"mean_labels": 2.5}, False)
     assert read.referenced(store) == {"d" * 64}
+    assert read.clients(store, "one-000001") == [Client(0, 3, [3, 0]), Client(1, 3, [1, 2])]
+    assert [recorded.event.kind for recorded in read.events(store, "one-000001")] == ["started"]
 
 
-def test_clients_are_recorded_once(store: Store, run_id: str) -> None:
-    for _ in range(2):
-        write.add_clients(store, run_id, [Client(1, 3, [1, 2]), Client(0, 3, [3, 0])])
-    assert read.clients(store, run_id) == [Client(0, 3, [3, 0]), Client(1, 3, [1, 2])]
+def test_a_run_that_cannot_be_announced_leaves_nothing(store: Store) -> None:
+    with pytest.raises(StoreError):
+        write.create_run(store, a_run("one-000001"), PARTITION, [Client(0, 3, [3]), Client(0, 3, [3])])
+    assert (count(store, "runs"), count(store, "partitions"), count(store, "clients")) == (0, 0, 0)
+
+
+def test_members_of_a_sweep_are_replaced_and_keep_their_order(store: Store, run_id: str) -> None:
+    write.create_run(store, a_run("other-000001"))
+    write.set_members(store, "grid", [("A", run_id)])
+    write.set_members(store, "grid", [("B", "other-000001"), ("A", run_id)])
+    assert read.members(store, "grid") == [("B", "other-000001"), ("A", run_id)]
+    assert read.members(store, "another") == []
 
 
 def test_a_run_that_is_not_there(store: Store) -> None:
@@ -166,10 +176,7 @@ def test_a_run_that_is_not_there(store: Store) -> None:
         lambda: write.rewind(store, "nobody", 0),
         lambda: write.prune(store, "nobody"),
         lambda: write.restart(store, "nobody", {}),
-        lambda: write.add_clients(store, "nobody", []),
-        lambda: write.add_partition(store, "nobody", PARTITION),
     ]
     for attempt in attempts:
         with pytest.raises(NoSuchRun, match="run 'nobody' is not in the store"):
             attempt()
-    assert count(store, "partitions") == 0
