@@ -125,8 +125,15 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("answers", "the five answers"),
         ("parameters", "{key: {default, description}} of the settings under `method.`"),
     ],
+    "balances": [
+        ("name, aliases, summary", "its name, other accepted names, one sentence"),
+        ("formula", "what the network sees, what the policy's own parameters see, and λ"),
+        ("parameters", "{key: default} of the settings under `balance.`"),
+        ("fixed_point", "λ, or where it settles for losses that do not change"),
+        ("status", "whether it works, and why not"),
+    ],
 }
-LISTS = {"ls", "data list", "presets", "methods"}
+LISTS = {"ls", "data list", "presets", "methods", "balances"}
 """Commands whose JSON is a list; their tables describe one item."""
 
 COMPUTED = {"rounds": "10", "checkpoints": "the smaller of 10 and `client.epochs`"}
@@ -158,6 +165,7 @@ def pages() -> dict[str, str]:
         "commands.md": commands(),
         "config.md": config(),
         "methods.md": methods(),
+        "balances.md": balances(),
         "models.md": named_page("Models", registry.MODELS, "model", "Every model is an encoder and a linear head."),
         "datasets.md": datasets(),
         "partitions.md": partitions(),
@@ -263,8 +271,8 @@ def config() -> Iterator[str]:
     yield "# Configuration"
     yield (
         "A run is a preset (or a YAML file) and `key=value` settings over it. A key that is not listed here is an"
-        " error; all problems are reported at once. `data=x`, `partition=x`, `model=x`, `method=x` and `engine=x` are"
-        " short for `….name=x`. Choosing another name drops the settings that belonged to the old one."
+        " error; all problems are reported at once. `data=x`, `partition=x`, `model=x`, `method=x`, `balance=x` and"
+        " `engine=x` are short for `….name=x`. Choosing another name drops the settings that belonged to the old one."
     )
     top = {
         key: field for key, field in schema.Config.model_fields.items() if key not in {**schema.NAMED, **schema.PLAIN}
@@ -288,6 +296,7 @@ def config() -> Iterator[str]:
 
 BLOCKS = {
     "method": blocks.MethodOptions,
+    "balance": blocks.BalanceOptions,
     "data": blocks.DataOptions,
     "partition": blocks.PartitionOptions,
     "model": blocks.ModelOptions,
@@ -313,13 +322,21 @@ def own_fields(options: type[Options], common: type[Options]) -> dict[str, Any]:
 
 
 def keys_table(prefix: str, fields: dict[str, Any], kinds: dict[str, str] | None = None) -> str:
-    rows = []
+    return table(["key", "type", "default", "range", "what it is"], _rows(prefix, fields, kinds))
+
+
+def _rows(prefix: str, fields: dict[str, Any], kinds: dict[str, str] | None) -> list[list[str]]:
+    rows: list[list[str]] = []
     for key, field in fields.items():
         path = f"{prefix}{key}"
+        if isinstance(field.default, Options):
+            rows.append([f"`{path}`", "block", "as below", "–", field.description])
+            rows += _rows(f"{path}.", type(field.default).model_fields, kinds)
+            continue
         kind = (kinds or {}).get(path) or _type(field.annotation)
         default = COMPUTED.get(path) or f"`{'null' if field.default is None else field.default}`"
         rows.append([f"`{path}`", kind, default, _range(field), field.description or "which one"])
-    return table(["key", "type", "default", "range", "what it is"], rows)
+    return rows
 
 
 def _type(annotation: Any) -> str:
@@ -327,6 +344,8 @@ def _type(annotation: Any) -> str:
         return ", ".join(f"`{value}`" for value in get_args(annotation))
     if get_origin(annotation) in {Union, types.UnionType}:
         return " or ".join(_type(part) for part in get_args(annotation))
+    if get_origin(annotation) is tuple:
+        return f"list of {len(get_args(annotation))} numbers"
     return {int: "whole number", float: "number", str: "text", bool: "yes or no", types.NoneType: "null"}[annotation]
 
 
@@ -354,7 +373,7 @@ def _section(entries: list[registry.Entry[Any]], block: str) -> Iterator[str]:
     first, _, rest = entries[0].doc.partition("\n\n")
     yield first
     if rest:
-        yield f"```text\n{rest}\n```" if block == "method" else rest
+        yield f"```text\n{rest}\n```" if block in {"method", "balance"} else rest
     for entry in entries:
         if entry.aliases:
             yield f"`{entry.name}` is also understood as {', '.join(f'`{alias}`' for alias in entry.aliases)}."
@@ -371,11 +390,16 @@ def methods() -> Iterator[str]:
         " with `communication=one-shot`; see [one-shot and rounds](../explanation/one-shot-and-rounds.md)."
     )
     yield from named_page("Methods", registry.METHODS, "method", intro)
-    yield "## λ policies"
-    yield "What can choose λ. In this version a method's file names its policy; none is chosen by a key."
-    for entry in registry.BALANCES:
-        yield f"**{entry.name}**: {entry.summary}"
-        yield f"```text\n{entry.doc.partition(chr(10) * 2)[2]}\n```"
+
+
+def balances() -> Iterator[str]:
+    intro = (
+        "Who chooses λ: `balance=x`, with a method that leaves that answer open, such as `etf-align`. L_b is base, L_a"
+        " is align, a = log σ²_b, b = log σ²_a, λ = e^{a−b} where it is learned, sg stops the gradient, p is the"
+        " progress of the whole run, and s(p) a schedule: none 1, linear 1 − p, cosine ½(1 + cos πp). λ* is where a"
+        " learned λ settles for losses that do not change. How to add one: [add a λ policy](../howto/add-a-policy.md)."
+    )
+    yield from named_page("λ policies", registry.BALANCES, "balance", intro)
 
 
 def datasets() -> Iterator[str]:

@@ -83,7 +83,7 @@ def assert_same(ours: State, theirs: State) -> None:
 
 
 def assert_same_update(ours: ClientUpdate, theirs: ClientUpdate) -> None:
-    assert (ours.client, ours.samples) == (theirs.client, theirs.samples)
+    assert (ours.client, ours.samples, list(ours.counts)) == (theirs.client, theirs.samples, list(theirs.counts))
     assert_same(ours.model, theirs.model)
     for part in ("model", "optimiser", "policy"):
         assert_same(getattr(ours.own, part), getattr(theirs.own, part))

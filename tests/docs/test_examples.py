@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from equipoise.config.loader import load
-from equipoise.core.registry import METHODS, SPLITTERS, Registry
+from equipoise.core.registry import BALANCES, METHODS, SPLITTERS, Registry
 from equipoise.run.build import build, make_engine
 from equipoise.run.loop import federate, first_snapshot
-from tests.docs.documents import DOCS, DOCUMENTS, README_ZH, blocks, name_of
+from tests.docs.documents import DOCS, DOCUMENTS, README_ZH, ROOT, blocks, name_of
 
 SHELL = [path for path in DOCUMENTS if path != README_ZH and blocks(path, "sh")]
 SMALL = ["data.limit=200", "model=mlp", "rounds=1", "partition.clients=3"]
@@ -57,20 +57,54 @@ def importable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 
 
 @pytest.mark.parametrize(
-    ("document", "registry", "block", "name"),
-    [("add-a-method", METHODS, "method", "fedproxm"), ("add-a-splitter", SPLITTERS, "partition", "whole-classes")],
+    ("document", "registry", "chosen"),
+    [
+        ("add-a-method", METHODS, ["method=fedproxm"]),
+        ("add-a-policy", BALANCES, ["balance=early", "method=etf-align"]),
+        ("add-a-splitter", SPLITTERS, ["partition=whole-classes"]),
+    ],
 )
 def test_the_file_of_a_how_to_trains(
-    document: str, registry: Registry[object], block: str, name: str, importable: Path, monkeypatch: pytest.MonkeyPatch
+    document: str, registry: Registry[object], chosen: list[str], importable: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (example,) = blocks(DOCS / "howto" / f"{document}.md", "python")
+    example, *_ = blocks(DOCS / "howto" / f"{document}.md", "python")
     assert max(len(line) for line in example.text.splitlines()) <= 120
     registry.names()
     monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    name = chosen[0].split("=")[1]
     module = f"example_{name.replace('-', '_')}"
     (importable / f"{module}.py").write_text(example.text, encoding="utf-8")
     importlib.import_module(module)
-    federation = build(load("fedavg", [*SMALL, f"{block}={name}"]).config)
+    federation = build(load("fedavg", [*SMALL, *chosen]).config)
     (record,) = federate(federation, make_engine(federation.site), first_snapshot(federation), 0, lambda *_: None)
     assert {row.name for row in record.rows} >= {"accuracy/merged", "loss/base"}
     assert federation.partition.check.disjoint
+
+
+IN_THE_ROOM = """
+import sys
+import equipoise.balance
+equipoise.balance.__path__.append(sys.argv[1])
+"""
+
+
+def in_the_room(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Python in which the files of `folder` lie in src/equipoise/balance/."""
+    command = [sys.executable, "-c", IN_THE_ROOM + code, str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_policy_is_one_file_and_one_test(tmp_path: Path) -> None:
+    """Nothing else: the command lists it, and its own test and the contract of every policy pass."""
+    room = tmp_path / "balance"
+    room.mkdir()
+    policy, test = blocks(DOCS / "howto" / "add-a-policy.md", "python")
+    (room / "early.py").write_text(policy.text, encoding="utf-8")
+    own = tmp_path / "test_early.py"
+    own.write_text(test.text, encoding="utf-8")
+    contract = ["tests/contract/test_balances.py", "tests/unit/balance/test_policy.py"]
+    asked = [str(own), *contract, "-k", "early", "-p", "no:cacheprovider", "-c", "pyproject.toml"]
+    done = in_the_room(room, f"import pytest; sys.exit(pytest.main({asked!r}))")
+    assert done.returncode == 0, done.stdout + done.stderr
+    listed = in_the_room(room, "from equipoise.cli.balances import described; print(described())")
+    assert "λ₀ while p < until, then 0" in listed.stdout

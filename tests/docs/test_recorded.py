@@ -19,12 +19,13 @@ from tests.docs.documents import DOCS, generator, tables
 
 REFERENCE = generator()
 SMALL = ["data.limit=200", "model=mlp", "rounds=2", "partition.clients=3", "client.clip=1.0"]
+ALIGNED = ["data.limit=200", "model=mlp", "checkpoints=1", "partition.clients=3", "client.epochs=1"]
 Ask = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
-    """ask("ls") → the JSON of that command, in a store that holds one small run."""
+    """ask("ls") → the JSON of that command, in a store with a small run, and one of each policy that records more."""
     before = signal.getsignal(signal.SIGTERM)
     folder = tmp_path_factory.mktemp("recorded")
     with pytest.MonkeyPatch.context() as patch:
@@ -37,6 +38,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
             assert result.exit_code == 0, result.output
             return json.loads(result.stdout)
 
+        for policy in ("equilibrium", "decoupled-hinge"):
+            call("run", "etf-align", *ALIGNED, f"balance={policy}")
         call("run", "fedprox", *SMALL)
         yield call
     signal.signal(signal.SIGTERM, before)
@@ -55,6 +58,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         ["data", "fetch", "digits"],
         ["presets"],
         ["methods"],
+        ["balances"],
     ],
     ids=" ".join,
 )
@@ -66,15 +70,16 @@ def test_documented_keys_are_the_printed_keys(ask: Ask, arguments: list[str]) ->
     assert set(document) == documented
 
 
+def family(name: str) -> str:
+    """recall/3 → recall/<class>, grad/norm/cls → grad/norm/<term>."""
+    name = re.sub(r"^recall/\d+$", "recall/<class>", name)
+    return re.sub(r"^(loss/(?=(?:cls|con|pf|pp)$)|grad/norm/)\w+$", r"\1<term>", name)
+
+
 def test_documented_metrics_are_the_recorded_metrics(ask: Ask) -> None:
-    run_id = ask("ls")[0]["run_id"]
     with open_store(Path("runs") / "equipoise.db") as store:
-        recorded = {(row.client is None, row.name) for row in read.rows(store, run_id)}
-    families = {"loss/cls": "loss/<term>"}
-    named = {
-        (is_server, families.get(name) or re.sub(r"^recall/\d+$", "recall/<class>", name))
-        for is_server, name in recorded
-    }
+        rows = [row for run in ask("ls") for row in read.rows(store, run["run_id"])]
+    named = {(row.client is None, family(row.name)) for row in rows}
     client, server, _ = tables(DOCS / "reference" / "metrics.md")
     assert {name for is_server, name in named if not is_server} == {row[0].strip("`") for row in client[1:]}
     assert {name for is_server, name in named if is_server} == {row[0].strip("`") for row in server[1:]}

@@ -14,7 +14,7 @@ from equipoise.cli import app
 from equipoise.config.aliases import CANONICAL
 from equipoise.config.loader import preset_names
 from equipoise.config.schema import NAMED, PLAIN, Config
-from equipoise.core.registry import DATASETS, METHODS, MODELS, SPLITTERS
+from equipoise.core.registry import BALANCES, DATASETS, METHODS, MODELS, SPLITTERS
 from tests.docs.documents import DOCS, ROOT, generator, read, tables
 
 REFERENCE = generator()
@@ -70,7 +70,13 @@ def test_every_other_name_of_a_key_is_documented() -> None:
 
 @pytest.mark.parametrize(
     ("page", "registry"),
-    [("methods", METHODS), ("models", MODELS), ("datasets", DATASETS), ("partitions", SPLITTERS)],
+    [
+        ("methods", METHODS),
+        ("balances", BALANCES),
+        ("models", MODELS),
+        ("datasets", DATASETS),
+        ("partitions", SPLITTERS),
+    ],
 )
 def test_every_registered_name_has_its_heading(page: str, registry: object) -> None:
     headings = " · ".join(re.findall(r"^## (.*)$", read(DOCS / "reference" / f"{page}.md"), re.MULTILINE))

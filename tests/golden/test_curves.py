@@ -1,4 +1,4 @@
-"""One tiny run per method: its curves are those of last time, to one part in ten thousand.
+"""One tiny run per method and per λ policy: its curves are those of last time, to one part in ten thousand.
 
 `make golden` writes them anew; the difference is reviewed, and the changelog's "Numbers" says why.
 """
@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from equipoise.config.loader import load
-from equipoise.core.registry import METHODS
+from equipoise.core.registry import BALANCES, METHODS
 from equipoise.engine.engine import method_of
+from equipoise.run.loop import Record
 from tests.conftest import records
 
 CURVES = Path(__file__).parent / "curves"
@@ -28,20 +29,34 @@ COMMON = (
 TRAIN = ("client.batch=16", "client.lr=0.05", "client.momentum=0.9", "seed=0")
 ROUNDS = ("communication=rounds", "rounds=3", "client.epochs=2")
 ONE_SHOT = ("communication=one-shot", "checkpoints=3", "client.epochs=6")
-CASES = {method: (f"method={method}", *ROUNDS) for method in METHODS.names()} | {
-    f"one-shot-{method}": (f"method={method}", *ONE_SHOT) for method in ("fedavg", "fedprox", "ensemble")
-}
+ALIGNED = ("method=etf-align", "client.augment=two-view", "client.clip=1.0", *ONE_SHOT)
+OPEN = {entry.name for entry in METHODS if entry.make(entry.options(name=entry.name)).balance is None}
+"""Methods that leave λ to the balance block."""
+CASES = (
+    {
+        method: (f"method={method}", *(("balance=constant",) if method in OPEN else ()), *ROUNDS)
+        for method in METHODS.names()
+    }
+    | {f"one-shot-{method}": (f"method={method}", *ONE_SHOT) for method in ("fedavg", "fedprox", "ensemble")}
+    | {f"balance-{balance}": (*ALIGNED, f"balance={balance}") for balance in BALANCES.names()}
+)
 
 
 def curves(overrides: tuple[str, ...]) -> dict[str, list[float]]:
     config = load({}, [*COMMON, *TRAIN, *overrides]).config
     headline = method_of(config).headline
-    losses, accuracies = [], []
-    for record in records(config):
-        clients = [row.value for row in record.rows if row.name == "loss/base"]
-        losses.append(sum(clients) / len(clients))
-        accuracies += [row.value for row in record.rows if row.name == headline and row.client is None]
-    return {"loss/base": losses, headline: accuracies}
+    steps = records(config)
+    found = {"loss/base": [_mean(step, "loss/base") for step in steps]}
+    found[headline] = [row.value for step in steps for row in step.rows if row.name == headline and row.client is None]
+    if config.method.name in OPEN:
+        found |= {name: [_mean(step, name) for step in steps] for name in ("loss/align", "lam", "lam/used")}
+    return found
+
+
+def _mean(step: Record, name: str) -> float:
+    """Of the clients."""
+    clients = [row.value for row in step.rows if row.name == name]
+    return sum(clients) / len(clients)
 
 
 @pytest.mark.parametrize("name", CASES)

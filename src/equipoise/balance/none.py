@@ -1,18 +1,21 @@
 """No alignment: the network sees the local task alone.
 
-network: L_b        λ = 0
+    network   L_b
+    λ         0
+
+Status: works; FAFI as published.
 """
 
 from __future__ import annotations
 
-from equipoise.balance.policy import Balance, Moment, no_parameters
-from equipoise.core.options import Options
+from equipoise.balance.policy import Balance, no_parameters
+from equipoise.config.blocks import BalanceOptions
 from equipoise.core.registry import BALANCES
-from equipoise.core.values import Losses, State, Weighed
+from equipoise.core.values import Losses, Moment, State, Weighed
 
 
-@BALANCES.register("none", aliases=("v4",))
-def none(options: Options | None = None) -> Balance:
+@BALANCES.register("none", aliases=("v4",), options=BalanceOptions)
+def none(options: BalanceOptions | None = None) -> Balance:
     def weigh(losses: Losses, policy: State, moment: Moment) -> Weighed:
         return Weighed(losses.base, None, lam=0.0)
 

@@ -1,31 +1,50 @@
-"""A λ policy: two functions. It sees the losses, the progress of the run and the client's label counts, nothing else.
+"""A λ policy: what it starts from, how it weighs, and how its own parameters learn.
 
     start(counts) → policy parameters of a client        weigh(losses, parameters, moment) → Weighed
 
-Policy parameters are client state: they travel with the task and have their own optimiser.
+It sees the losses, the progress of the run and the client's label counts, nothing else, so the same policies serve
+every task. Policy parameters are client state: they travel with the task and have an optimiser of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
-from equipoise.core.values import Labels, Losses, State, Weighed
+from torch import Tensor
+
+from equipoise.core.values import Labels, Losses, Moment, State, Weighed
+
+Clip = Literal["none", "separate", "joint"]
 
 
 @dataclass(frozen=True)
-class Moment:
-    """p ∈ [0, 1), the progress of the whole run, and how many images of each class the client has."""
+class Learning:
+    """SGD on the policy's parameters; `clip`: not at all, by their own norm, or inside the network's clip."""
 
-    progress: float
-    counts: Labels
+    lr: float
+    momentum: float = 0.9
+    clip: Clip = "none"
+
+
+Cap = Callable[[float], str]
+"""The bound on λ as a formula with numbers, given L_b of the first batch."""
 
 
 @dataclass(frozen=True)
 class Balance:
     start: Callable[[Labels], State]
     weigh: Callable[[Losses, State, Moment], Weighed]
+    learning: Learning | None = None
+    cap: Cap | None = None
 
 
 def no_parameters(counts: Labels) -> State:
     return {}
+
+
+def aligned(losses: Losses) -> Tensor:
+    """L_a of a method that has one; a policy on a method without is a mistake of ours."""
+    assert losses.align is not None, "a method with a λ needs an alignment term"
+    return losses.align

@@ -11,7 +11,7 @@ import traceback
 import typer
 
 from equipoise import __version__
-from equipoise.cli import compare, data, demo, ls, methods, partition, presets, resume, run, show, sweep
+from equipoise.cli import balances, compare, data, demo, ls, methods, partition, presets, resume, run, show, sweep
 from equipoise.core.errors import EquipoiseError
 
 HELP = """Federated learning that keeps its balance, and explains itself when it loses it.
@@ -49,6 +49,7 @@ app.command("partition")(partition.partition)
 app.add_typer(data.app, name="data")
 app.command("presets")(presets.presets)
 app.command("methods")(methods.methods)
+app.command("balances")(balances.balances)
 
 
 def _version(wanted: bool) -> None:

@@ -10,11 +10,12 @@ compiler).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
+from equipoise.balance.policy import Learning
 from equipoise.config.blocks import ClientOptions
 from equipoise.core.values import State
 
@@ -37,6 +38,23 @@ def restored(saved: State, fresh: dict[str, Tensor]) -> dict[str, Tensor]:
 def descend(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
     """One step along the gradients that lie on the weights; weights and buffers change in place."""
     (_sgd if options.optimiser == "sgd" else _adamw)(params, buffers, options)
+
+
+def clipped(
+    params: Sequence[Tensor], own: Mapping[str, Tensor], clip: float | None, learning: Learning | None
+) -> tuple[float, float]:
+    """Clip the network's gradient; (its norm before, the factor it was multiplied by).
+
+    With a joint clip the policy's own gradients count in the norm, as the first report ran it.
+    """
+    norm = torch.nn.utils.get_total_norm([param.grad for param in params if param.grad is not None])
+    if clip is None:
+        return norm.item(), 1.0
+    total = norm
+    if learning is not None and learning.clip == "joint":
+        total = torch.stack([norm, *own.values()]).norm()
+    torch.nn.utils.clip_grads_with_norm_(params, clip, total)
+    return norm.item(), min(1.0, clip / (total.item() + 1e-6))
 
 
 def _sgd(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:

@@ -14,21 +14,22 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import torch
-from torch import Tensor
 
-from equipoise.balance.policy import Balance, Moment
+from equipoise.balance.policy import Balance
 from equipoise.client.batches import batches
-from equipoise.client.optimiser import descend, restored, start_buffers
+from equipoise.client.gradients import EVERY, sampled
+from equipoise.client.optimiser import clipped, descend, restored, start_buffers
+from equipoise.client.policy import gradients, leaves, stepped
 from equipoise.client.trace import Numbers, Trace, numbers
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.errors import NonFinite
 from equipoise.core.streams import stream_seed
-from equipoise.core.values import ClientState, ClientUpdate, Images, Labels, Task
+from equipoise.core.values import ClientState, ClientUpdate, Images, Labels, Moment, Task
 from equipoise.data.augment import normalise, two_views
 from equipoise.models.build import contiguous_copies
 from equipoise.models.classifier import Classifier
-from equipoise.objective.compose import Net, Objective
+from equipoise.objective.compose import Batch, Net, Objective
 
 
 @dataclass(frozen=True)
@@ -52,37 +53,41 @@ def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientU
     model.train()
     net = Net(model, dict(model.named_parameters()))
     buffers = restored(task.own.optimiser, start_buffers(net.params, options))
-    policy = dict(task.own.policy) or dict(recipe.balance.start(counts))
+    policy = task.own.policy or recipe.balance.start(counts)
     params, trace = list(net.params.values()), Trace()
     with torch.random.fork_rng(devices=[]):
-        for progress, batch, labels in _batches(recipe, task, images):
-            losses = recipe.objective(net, batch, labels, task.shared)
-            weighed = recipe.balance.weigh(losses, policy, Moment(progress, counts))
+        for progress, batch in _batches(recipe, task, images):
+            moment = Moment(progress, counts)
+            losses = recipe.objective(net, batch, task.shared, moment)
+            policy = leaves(recipe.balance, policy)
+            weighed = recipe.balance.weigh(losses, policy, moment)
+            extra = sampled(losses, params) if trace.steps % EVERY == 0 else {}
             model.zero_grad()
             weighed.network.backward()  # type: ignore[no-untyped-call]
-            norm = torch.nn.utils.get_total_norm([param.grad for param in params if param.grad is not None])
-            seen = numbers(losses, weighed, norm.item(), options.clip)
+            own = gradients(weighed, policy)
+            norm, factor = clipped(params, own, options.clip, recipe.balance.learning)
+            seen = numbers(losses, weighed, norm, factor) | extra
             _refuse_non_finite(seen, trace, task)
-            if options.clip is not None:
-                torch.nn.utils.clip_grads_with_norm_(params, options.clip, norm)
             descend(net.params, buffers, options)
+            policy = weighed.remembered or stepped(policy, own, recipe.balance.learning, factor)
             trace.add(seen)
     return ClientUpdate(
         client=task.client,
         samples=len(images),
         model=(state := contiguous_copies(model.state_dict())),
-        own=ClientState(state, contiguous_copies(buffers), policy),
+        own=ClientState(state, contiguous_copies(buffers), contiguous_copies(policy)),
         metrics={
             **trace.means(),
             "steps": trace.steps,
             "samples": len(images),
             "seconds": perf_counter() - started,
         },
+        counts=counts.tolist(),
     )
 
 
-def _batches(recipe: Recipe, task: Task, images: Images) -> Iterator[tuple[float, Tensor, Tensor]]:
-    """(progress of the run, normalised images, labels) of every step; noise is drawn from the epoch's own stream."""
+def _batches(recipe: Recipe, task: Task, images: Images) -> Iterator[tuple[float, Batch]]:
+    """(progress of the run, normalised batch) of every step; noise is drawn from the epoch's own stream."""
     seed, options = recipe.config.seed, recipe.config.client
     for epoch in task.epochs:
         torch.manual_seed(stream_seed(seed, "noise", epoch, task.client))
@@ -92,9 +97,9 @@ def _batches(recipe: Recipe, task: Task, images: Images) -> Iterator[tuple[float
             progress = recipe.clock.progress(epoch, step / len(order))
             if options.augment == "two-view":
                 draw = stream_seed(seed, "views", epoch, task.client, step)
-                yield progress, two_views(pixels, recipe.mean, recipe.std, draw), labels.repeat(2)
+                yield progress, Batch(two_views(pixels, recipe.mean, recipe.std, draw), labels.repeat(2))
             else:
-                yield progress, normalise(pixels, recipe.mean, recipe.std), labels
+                yield progress, Batch(normalise(pixels, recipe.mean, recipe.std), labels)
 
 
 def _refuse_non_finite(seen: Numbers, trace: Trace, task: Task) -> None:

@@ -41,6 +41,12 @@ class MethodOptions(Options):
     name: str = "fedavg"
 
 
+class BalanceOptions(Options):
+    """Who chooses λ."""
+
+    name: str = "none"
+
+
 class ClientOptions(Options):
     """How a client trains."""
 

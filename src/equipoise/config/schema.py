@@ -11,6 +11,7 @@ from pydantic import Field, SerializeAsAny, ValidationError
 
 from equipoise.config.aliases import CANONICAL
 from equipoise.config.blocks import (
+    BalanceOptions,
     ClientOptions,
     DataOptions,
     EngineOptions,
@@ -22,10 +23,11 @@ from equipoise.config.blocks import (
 )
 from equipoise.core.errors import ConfigError, Problem, UnknownName
 from equipoise.core.options import Options
-from equipoise.core.registry import DATASETS, ENGINES, METHODS, MODELS, SPLITTERS, Registry, suggestion
+from equipoise.core.registry import BALANCES, DATASETS, ENGINES, METHODS, MODELS, SPLITTERS, Registry, suggestion
 
 NAMED: dict[str, Registry[Any]] = {
     "method": METHODS,
+    "balance": BALANCES,
     "data": DATASETS,
     "partition": SPLITTERS,
     "model": MODELS,
@@ -52,6 +54,7 @@ class Config(Options):
     rounds: int | None = Field(None, ge=1, description="communication rounds")
     checkpoints: int | None = Field(None, ge=1, description="how often a one-shot run is scored")
     method: SerializeAsAny[MethodOptions] = MethodOptions()
+    balance: SerializeAsAny[BalanceOptions] = BalanceOptions()
     data: SerializeAsAny[DataOptions] = DataOptions()
     partition: SerializeAsAny[PartitionOptions] = PartitionOptions()
     model: SerializeAsAny[ModelOptions] = ModelOptions()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -77,10 +77,19 @@ class Losses:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """p ∈ [0, 1), the progress of the whole run, and how many images of each class the client has."""
+
+    progress: float
+    counts: Labels
+
+
+@dataclass(frozen=True)
 class Weighed:
     """What a λ policy makes of the losses: the network's loss, the policy's own loss, and the numbers it used.
 
-    lam: λ before the schedule; schedule: s; used: multiplier of ∇L_a over multiplier of ∇L_b; scale: that of ∇L_b.
+    lam: λ before the schedule; schedule: s; used: multiplier of ∇L_a over multiplier of ∇L_b; scale: that of ∇L_b;
+    seen: further numbers to record; remembered: what a policy that does not learn keeps for its next step.
     """
 
     network: Tensor
@@ -89,17 +98,21 @@ class Weighed:
     schedule: float = 1.0
     used: float = 0.0
     scale: float = 1.0
+    seen: Mapping[str, float] = field(default_factory=dict)
+    remembered: State = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ClientUpdate:
-    """What a client sends up: its model, its sample count, what it measured; and what it keeps for itself."""
+    """What a client sends up: its model, its sample counts, what it measured; and what it keeps for itself."""
 
     client: int
     samples: int
     model: State
     own: ClientState
     metrics: Mapping[str, float]
+    counts: Sequence[int] = ()
+    """Images of each class, for merges that go by them."""
 
 
 @dataclass(frozen=True)

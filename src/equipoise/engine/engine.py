@@ -6,7 +6,7 @@ map(tasks) → results        work(task) → one result, the same on every engin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -15,9 +15,9 @@ import torch
 from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
-from equipoise.core.errors import ClientError, EquipoiseError, NonFinite
-from equipoise.core.registry import METHODS
-from equipoise.core.values import ClientFailure, ClientUpdate, Event, Images, Indices, Task
+from equipoise.core.errors import ClientError, ConfigError, EquipoiseError, NonFinite, Problem
+from equipoise.core.registry import BALANCES, METHODS
+from equipoise.core.values import ClientFailure, ClientUpdate, Event, Images, Indices, Labels, Task
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model
@@ -47,6 +47,10 @@ class Site:
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
+    def counts(self, client: int) -> Labels:
+        """How many images of each class a client has."""
+        return np.bincount(self.train.labels[self.indices[client]], minlength=self.n_classes)
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """Channels, height and width as the network sees them: one-channel images are repeated to three."""
@@ -59,8 +63,14 @@ def clock_of(config: Config) -> Clock:
 
 
 def method_of(config: Config) -> Method:
+    """The method, with the configuration's λ policy where it leaves that answer open."""
     method = METHODS.find(config.method.name).make(config.method)
     assert isinstance(method, Method)
+    if method.balance is None:
+        return replace(method, balance=BALANCES.find(config.balance.name).make(config.balance))
+    if config.balance.name != "none":
+        message = f"method '{config.method.name}' chooses λ itself; '{config.balance.name}' would do nothing"
+        raise ConfigError([Problem("balance", message)], fix="use method=etf-align, or leave balance out")
     return method
 
 
@@ -69,14 +79,14 @@ def make_work(site: Site) -> Work:
     config, method = site.config, method_of(site.config)
     torch.set_num_threads(config.engine.threads)
     keep_freed_memory()
-    model = build_model(config.model, site.shape, site.n_classes, config.seed)
+    model = build_model(config.model, site.shape, site.n_classes, config.seed, method.head)
+    assert method.balance is not None
     recipe = Recipe(config, clock_of(config), model, method.objective, method.balance, site.mean, site.std)
 
     def work(task: Task) -> Result:
         images = site.train.take(site.indices[task.client])
-        counts = np.bincount(images.labels, minlength=site.n_classes)
         try:
-            return train(recipe, task, images, counts)
+            return train(recipe, task, images, site.counts(task.client))
         except NonFinite as error:
             return ClientFailure(task.client, "non-finite", str(error))
         except EquipoiseError:

@@ -28,6 +28,7 @@ def result_bytes(result: Result) -> bytes:
     if isinstance(result, ClientFailure):
         return encode({"client": result.client, "failure": result.kind, "error": result.error}, {})
     header = {"client": result.client, "samples": result.samples, "metrics": dict(result.metrics)}
+    header["counts"] = list(result.counts)
     return encode(header, flatten(_own(result.own)))
 
 
@@ -44,7 +45,8 @@ def result_from(data: bytes) -> Result:
     if "failure" in header:
         return ClientFailure(header["client"], header["failure"], header["error"])
     own = _own_from(unflatten(tensors))
-    return ClientUpdate(header["client"], header["samples"], own.model, own, header["metrics"])
+    client, samples = header["client"], header["samples"]
+    return ClientUpdate(client, samples, own.model, own, header["metrics"], header["counts"])
 
 
 def _own(own: ClientState) -> dict[str, Mapping[str, Tensor]]:

@@ -34,18 +34,19 @@ class Scorer:
     splits: Splits
     config: Config
 
-    def logits(self, state: State, pixels: Pixels) -> Tensor:
-        """Logits [N, C] of a model with that state, in evaluation mode."""
+    def seen(self, state: State, pixels: Pixels) -> Seen:
+        """Features [N, D] and logits [N, C] of a model with that state, in evaluation mode."""
         self.model.load_state_dict(dict(state))
         self.model.eval()
         size = self.config.evaluate.batch
         with torch.inference_mode():
-            return torch.cat([self._part(pixels[start : start + size]) for start in range(0, len(pixels), size)])
+            parts = [self._part(pixels[start : start + size]) for start in range(0, len(pixels), size)]
+            return Seen(torch.cat([part.features for part in parts]), torch.cat([part.logits for part in parts]))
 
-    def _part(self, pixels: Pixels) -> Tensor:
+    def _part(self, pixels: Pixels) -> Seen:
         seen = self.model(normalise(torch.tensor(pixels), self.splits.mean, self.splits.std))
         assert isinstance(seen, Seen)
-        return seen.logits
+        return seen
 
     def sheet(self, images: Images, limit: int | None) -> Sheet:
         """A split to answer; `limit` is how many of its images clients' own models are scored on."""
@@ -60,16 +61,17 @@ class Sheet:
     scorer: Scorer
     images: Images
     some: np.ndarray[tuple[int], np.dtype[np.int64]]
-    known: dict[int, Tensor] = field(default_factory=dict)
+    known: dict[int, Seen] = field(default_factory=dict)
 
-    def answers(self, state: State) -> Tensor:
+    def answers(self, state: State) -> Seen:
         if id(state) not in self.known:
-            self.known[id(state)] = self.scorer.logits(state, self.images.pixels)
+            self.known[id(state)] = self.scorer.seen(state, self.images.pixels)
         return self.known[id(state)]
 
     def accuracy_on_some(self, state: State) -> float:
         known = self.known.get(id(state))
-        logits = self.scorer.logits(state, self.images.pixels[self.some]) if known is None else known[self.some]
+        some = self.images.pixels[self.some]
+        logits = self.scorer.seen(state, some).logits if known is None else known.logits[self.some]
         return accuracy(logits, torch.from_numpy(self.images.labels[self.some]))
 
 

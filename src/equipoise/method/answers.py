@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from equipoise.balance.none import none
 from equipoise.balance.policy import Balance
+from equipoise.models.build import Head
 from equipoise.objective.classify import cross_entropy
 from equipoise.objective.compose import Objective, objective
 from equipoise.server.mean import mean
@@ -27,13 +28,16 @@ class Method:
     """The defaults are FedAvg's answers, so a method's file shows only what it changes."""
 
     objective: Objective = CLASSIFY
-    balance: Balance = ALONE
+    balance: Balance | None = ALONE
+    """None: any policy, the one that the configuration names."""
     merge: Merge = mean
     predict: Predict | None = model
     sends_down: bool = True
     """Whether the merged model goes back to the clients each round."""
     pools_data: bool = False
     """Whether one client holds everybody's data."""
+    head: Head | None = None
+    """What turns features into logits; None: a linear layer."""
 
     @property
     def headline(self) -> str:

@@ -6,7 +6,10 @@ contiguous copies, so that every engine and every resumed run computes on the sa
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
+from torch import nn
 
 from equipoise.config.blocks import ModelOptions
 from equipoise.core.registry import MODELS
@@ -14,12 +17,20 @@ from equipoise.core.streams import stream_seed
 from equipoise.core.values import State
 from equipoise.models.classifier import Classifier
 
+Head = Callable[[int, int, int], nn.Module]
+"""(features D, classes C, seed) → the module that turns features into logits."""
 
-def build_model(options: ModelOptions, shape: tuple[int, int, int], n_classes: int, seed: int) -> Classifier:
+
+def build_model(
+    options: ModelOptions, shape: tuple[int, int, int], n_classes: int, seed: int, head: Head | None = None
+) -> Classifier:
+    """The network with its linear head, or with the head that a method brings."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "model"))
         model = MODELS.find(options.name).make(options, shape, n_classes)
     assert isinstance(model, Classifier)
+    if head is not None:
+        model.head = head(model.n_features, n_classes, seed)
     return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 

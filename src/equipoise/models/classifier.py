@@ -25,7 +25,8 @@ class Classifier(nn.Module):
     def __init__(self, encoder: nn.Module, n_features: int, n_classes: int) -> None:
         super().__init__()
         self.encoder = encoder
-        self.head = nn.Linear(n_features, n_classes)
+        self.n_features = n_features
+        self.head: nn.Module = nn.Linear(n_features, n_classes)
 
     def forward(self, images: Tensor) -> Seen:
         features = self.encoder(images)

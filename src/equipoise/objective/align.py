@@ -1,15 +1,38 @@
-"""Alignment with what the server sent.
+"""Alignment.
 
-proximal = ½ ‖w − w_t‖²        Source: Li et al., "Federated Optimization in Heterogeneous Networks", 2020, eq. 2
+proximal     ½ ‖w − w_t‖²                          with what the server sent; FedProx, 2020, eq. 2
+to_anchors   mean_c ‖p_c − t_c‖² / D               over all classes, or those the client owns
+             t = A, or progressive: t = (1 − p)·P_start + p·A
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor
 
-from equipoise.objective.compose import View
+from equipoise.objective.compose import Term, View
+from equipoise.objective.prototypes import PROTOTYPES
+
+ANCHORS = "head.anchors"
+Classes = Literal["all", "owned"]
+Target = Literal["anchors", "progressive"]
 
 
 def proximal(view: View) -> Tensor:
     return 0.5 * torch.stack([(w - view.received[name]).square().sum() for name, w in view.params.items()]).sum()
+
+
+def to_anchors(classes: Classes = "all", target: Target = "anchors") -> Term:
+    def align(view: View) -> Tensor:
+        p, t = view.params[PROTOTYPES], view.received[ANCHORS]
+        if target == "progressive":
+            t = (1 - view.moment.progress) * view.received[PROTOTYPES] + view.moment.progress * t
+        per_class = (p - t).square().mean(1)
+        if classes == "all":
+            return per_class.mean()
+        owned = torch.from_numpy(view.moment.counts > 0)
+        return per_class[owned].mean()
+
+    return align

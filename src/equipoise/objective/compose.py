@@ -14,19 +14,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from equipoise.core.values import Losses, State
+from equipoise.core.values import Losses, Moment, State
 from equipoise.models.classifier import Seen
 
 
 @dataclass(frozen=True)
 class View:
-    """All a term may look at: features [B, D], logits [B, C], labels [B], the weights, and what the server sent."""
+    """All a term may look at: features [B, D], logits [B, C], labels [B], weights, what the server sent, and when."""
 
     features: Tensor
     logits: Tensor
     labels: Tensor
     params: State
     received: State
+    moment: Moment
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,24 @@ class Net:
     params: State
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Normalised images [B, 3, H, W] and their labels [B]; with two views, 2B of each."""
+
+    images: Tensor
+    labels: Tensor
+
+
 Term = Callable[[View], Tensor]
-Objective = Callable[[Net, Tensor, Tensor, State], Losses]
+Objective = Callable[[Net, Batch, State, Moment], Losses]
 
 
 def objective(base: Mapping[str, Term], align: Term | None = None) -> Objective:
-    """(net, images, labels, received) → losses; `received` is what the server sent down."""
+    """(net, batch, received, moment) → losses; `received` is what the server sent down."""
 
-    def losses(net: Net, images: Tensor, labels: Tensor, received: State) -> Losses:
-        seen = net.forward(images)
-        view = View(seen.features, seen.logits, labels, net.params, received)
+    def losses(net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
+        seen, labels = net.forward(batch.images), batch.labels
+        view = View(seen.features, seen.logits, labels, net.params, received, moment)
         parts = {name: term(view) for name, term in base.items()}
         total = torch.stack(list(parts.values())).sum()
         hit = (seen.logits.detach().argmax(1) == labels).float().mean()

@@ -50,7 +50,7 @@ def build(config: Config, data_path: Path | None = None) -> Federation:
     method = method_of(config)
     indices = [np.unique(np.concatenate(partition.indices))] if method.pools_data else partition.indices
     site = Site(config, splits.train, indices, n_classes, splits.mean, splits.std)
-    model = build_model(config.model, site.shape, n_classes, config.seed)
+    model = build_model(config.model, site.shape, n_classes, config.seed, method.head)
     _require_batches(site, model)
     scorer = Scorer(model, splits, config)
     return Federation(config, clock_of(config), method, partition, site, scorer, state_of(model))

@@ -123,7 +123,8 @@ def merge(
 
 def _standing(federation: Federation, client: int, own: ClientState) -> ClientUpdate:
     """A client as the server last heard of it."""
-    return ClientUpdate(client, len(federation.site.indices[client]), own.model, own, {})
+    counts = federation.site.counts(client).tolist()
+    return ClientUpdate(client, sum(counts), own.model, own, {}, counts)
 
 
 def measured(

@@ -107,8 +107,7 @@ def _announce(store: Store, run_id: str, request: Request, federation: Federatio
         overlaps=partition.overlaps,
         owners=blobs.put(store, _index_map(partition.indices)),
     )
-    labels, n_classes = federation.site.train.labels, federation.site.n_classes
-    counted = [np.bincount(labels[index], minlength=n_classes).tolist() for index in federation.site.indices]
+    counted = [federation.site.counts(client).tolist() for client in range(federation.n_clients)]
     clients = [Client(k, sum(counts), counts) for k, counts in enumerate(counted)]
     events = [Event("started", f"version {__version__}"), *partition_events(partition)]
     write.create_run(store, run, owned, clients, events)

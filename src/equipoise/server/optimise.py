@@ -59,6 +59,6 @@ def _stepping(step: Step) -> Merge:
 
 
 def trainable(model: State) -> list[str]:
-    """Weights, without BatchNorm's running statistics and counters."""
-    buffers = ("running_mean", "running_var", "num_batches_tracked")
+    """Weights, without BatchNorm's running statistics and counters, and without fixed anchors."""
+    buffers = ("running_mean", "running_var", "num_batches_tracked", "head.anchors")
     return [name for name in model if not name.endswith(buffers)]

@@ -1,6 +1,6 @@
 """How the merged thing predicts.
 
-Predict: (outputs, merged) → probabilities [N, C], where outputs(state) are the logits [N, C] of a model
+Predict: (outputs, merged) → probabilities [N, C], where outputs(state) are features and logits of a model
 model                 softmax(logits of the merged model)
 probability_ensemble  Σ_k (n_k / n)·softmax(logits_k)
 logit_ensemble        softmax(Σ_k (n_k / n)·logits_k)
@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from equipoise.core.values import ClientUpdate, State
+from equipoise.models.classifier import Seen
 
-Outputs = Callable[[State], Tensor]
+Outputs = Callable[[State], Seen]
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,19 @@ Predict = Callable[[Outputs, Merged], Tensor]
 
 
 def model(outputs: Outputs, merged: Merged) -> Tensor:
-    return outputs(merged.model).softmax(1)
+    return outputs(merged.model).logits.softmax(1)
 
 
 def probability_ensemble(outputs: Outputs, merged: Merged) -> Tensor:
-    return _weighted(merged, lambda client: outputs(client.model).softmax(1))
+    return weighted(merged, lambda client: outputs(client.model).logits.softmax(1))
 
 
 def logit_ensemble(outputs: Outputs, merged: Merged) -> Tensor:
-    return _weighted(merged, lambda client: outputs(client.model)).softmax(1)
+    return weighted(merged, lambda client: outputs(client.model).logits).softmax(1)
 
 
-def _weighted(merged: Merged, answer: Callable[[ClientUpdate], Tensor]) -> Tensor:
+def weighted(merged: Merged, answer: Callable[[ClientUpdate], Tensor]) -> Tensor:
+    """Σ_k (n_k / n)·answer_k, in client order."""
     clients = sorted(merged.clients, key=lambda client: client.client)
     total = sum(client.samples for client in clients)
     return torch.stack([answer(client) * (client.samples / total) for client in clients]).sum(0)

@@ -6,8 +6,7 @@ import torch
 from pydantic import ValidationError
 
 from equipoise.balance.constant import ConstantOptions, constant
-from equipoise.balance.policy import Moment
-from equipoise.core.values import Losses
+from equipoise.core.values import Losses, Moment
 
 COUNTS = np.array([3, 4])
 

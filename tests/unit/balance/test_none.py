@@ -4,8 +4,7 @@ import numpy as np
 import torch
 
 from equipoise.balance.none import none
-from equipoise.balance.policy import Moment
-from equipoise.core.values import Losses
+from equipoise.core.values import Losses, Moment
 
 MOMENT = Moment(0.5, np.array([3, 4]))
 

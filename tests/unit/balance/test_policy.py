@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from equipoise.balance.policy import Moment, no_parameters
+from equipoise.balance.policy import no_parameters
 from equipoise.core.registry import BALANCES
-from equipoise.core.values import Losses
+from equipoise.core.values import Losses, Moment
 
 COUNTS = np.array([5, 1, 0])
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from equipoise.client.optimiser import descend, restored, start_buffers
+from equipoise.balance.policy import Learning
+from equipoise.client.optimiser import clipped, descend, restored, start_buffers
 from equipoise.config.blocks import ClientOptions
 from tests.conftest import assert_same
 
@@ -110,3 +111,31 @@ def test_a_weight_that_took_no_part_is_left_alone():
     params["used"].grad = torch.ones(1)
     descend(params, start_buffers(params, options), options)
     assert (params["used"].item(), params["unused"].item()) == (0.0, 1.0)
+
+
+def clip(norm: float, own: dict[str, float], most: float | None, kind: str | None) -> tuple[float, float, float]:
+    """(norm before, factor, norm after) of a network gradient of that norm, beside a policy's."""
+    weight = torch.zeros(2, requires_grad=True)
+    weight.grad = torch.tensor([0.6, 0.8]) * norm
+    learning = None if kind is None else Learning(0.1, 0.9, kind)  # type: ignore[arg-type]
+    before, factor = clipped([weight], {k: torch.tensor(v) for k, v in own.items()}, most, learning)
+    return before, factor, weight.grad.norm().item()
+
+
+@pytest.mark.parametrize(("norm", "factor"), [(2.0, 0.5), (1.0, 1.0), (0.1, 1.0), (0.0, 1.0)])
+def test_the_clipping_factor(norm, factor):
+    assert clip(norm, {}, 1.0, None) == pytest.approx((norm, factor, norm * factor), rel=1e-5)
+
+
+def test_without_a_clip_nothing_is_multiplied():
+    assert clip(100.0, {"a": 7.0}, None, "joint") == pytest.approx((100, 1, 100))
+
+
+@pytest.mark.parametrize("kind", ["none", "separate"])
+def test_the_policys_gradient_is_not_in_the_networks_clip(kind):
+    assert clip(2.0, {"a": 50.0, "b": -50.0}, 1.0, kind) == pytest.approx((2, 1 / 2, 1), rel=1e-5)
+
+
+def test_in_a_joint_clip_it_is():
+    # √(2² + 2² + 1²) = 3
+    assert clip(2.0, {"a": 2.0, "b": -1.0}, 1.0, "joint") == pytest.approx((2, 1 / 3, 2 / 3), rel=1e-5)

@@ -79,6 +79,7 @@ def test_the_loop_is_a_bare_loop_to_the_last_bit(images, model, extra, seed):
     assert update.metrics["steps"] == len(losses) == 2 * 6
     assert update.metrics["loss/base"] == pytest.approx(sum(losses) / 12, rel=1e-12)
     assert update.metrics["samples"] == update.samples == 45
+    assert list(update.counts) == np.bincount(images.labels, minlength=4).tolist()
 
 
 @pytest.mark.parametrize("clip", [0.05, 1e6])

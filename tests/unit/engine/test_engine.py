@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from equipoise.core.clock import Clock
-from equipoise.core.errors import ClientError, DataError
+from equipoise.core.errors import ClientError, ConfigError, DataError
 from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientFailure
 from equipoise.engine import engine
@@ -72,3 +72,29 @@ def test_an_error_of_ours_stays_what_it_is(monkeypatch):
     site = a_site()
     with pytest.raises(DataError, match="no such thing"):
         make_work(site)(tasks_of(site)[0])
+
+
+@pytest.mark.parametrize("name", ["fedavg", "fedprox", "fafi"])
+def test_a_policy_for_a_method_that_chooses_lam_itself_is_refused(name):
+    with pytest.raises(ConfigError, match=f"method '{name}' chooses λ itself; 'annealed' would do nothing") as caught:
+        method_of(tiny(f"method={name}", "balance=v7"))
+    assert "etf-align" in caught.value.fix
+    assert method_of(tiny(f"method={name}", "balance=v4")).balance is not None  # nobody's policy
+
+
+def test_a_method_that_leaves_lam_open_takes_the_configurations_policy():
+    method = method_of(tiny("method=etf-align", "balance=decoupled", "balance.sigma.lr=0.25"))
+    assert method.balance is not None
+    assert method.balance.learning is not None
+    assert method.balance.learning.lr == 0.25
+
+
+def test_the_label_counts_of_a_client_include_classes_it_does_not_have():
+    site = a_site()
+    for client, index in enumerate(site.indices):
+        if client == BAD_CLIENT:
+            continue
+        counts = site.counts(client)
+        assert len(counts) == site.n_classes
+        assert counts.sum() == len(index)
+        assert all(counts[c] == (site.train.labels[index] == c).sum() for c in range(site.n_classes))

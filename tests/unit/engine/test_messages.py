@@ -25,7 +25,7 @@ def test_a_task_comes_back(own):
 
 
 def test_an_update_comes_back():
-    update = ClientUpdate(5, 120, STATE, OWN, {"loss/base": 0.1 + 0.2, "steps": 7, "tiny": 5e-324})
+    update = ClientUpdate(5, 120, STATE, OWN, {"loss/base": 0.1 + 0.2, "steps": 7, "tiny": 5e-324}, [100, 0, 20])
     back = result_from(result_bytes(update))
     assert isinstance(back, ClientUpdate)
     assert_same_update(back, update)

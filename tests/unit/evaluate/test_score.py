@@ -118,9 +118,10 @@ def test_a_model_that_answered_all_gives_the_same_figure_for_some(rng):
 def test_the_size_of_a_forward_pass_changes_nothing(rng):
     labels, pixels = rng.integers(0, CLASSES, 25), rng.integers(0, 256, (25, 1, 2, 2), dtype=np.uint8)
     state = state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 5))
-    whole, parts = (scorer(labels, labels, batch=size).logits(state, pixels) for size in (100, 4))
-    assert whole.shape == (25, CLASSES)
-    assert torch.allclose(whole, parts, rtol=1e-5, atol=1e-7)
+    whole, parts = (scorer(labels, labels, batch=size).seen(state, pixels) for size in (100, 4))
+    assert (whole.features.shape, whole.logits.shape) == ((25, 2), (25, CLASSES))
+    assert torch.allclose(whole.features, parts.features, rtol=1e-5, atol=1e-7)
+    assert torch.allclose(whole.logits, parts.logits, rtol=1e-5, atol=1e-7)
 
 
 def test_scoring_is_in_evaluation_mode_and_draws_nothing():

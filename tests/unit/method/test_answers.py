@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
 from equipoise.core.registry import METHODS
+from equipoise.core.values import Moment
 from equipoise.method.answers import ALONE, CLASSIFY, Method
 from equipoise.models.classifier import Seen
-from equipoise.objective.compose import Net
+from equipoise.objective.compose import Batch, Net
 from equipoise.server.mean import mean
 from equipoise.server.merge import ServerState, keep
 from equipoise.server.predict import logit_ensemble, model, probability_ensemble
@@ -52,10 +54,12 @@ def test_the_headline_is_what_a_table_shows(name, headline):
 def test_fedprox_weighs_the_distance_by_mu():
     prox = method("fedprox", mu=0.3)
     net = Net(lambda images: Seen(images, torch.zeros(2, 2)), {"w": torch.tensor([3.0])})
-    losses = prox.objective(net, torch.zeros(2), torch.tensor([0, 1]), {"w": torch.tensor([1.0])})
+    batch, moment = Batch(torch.zeros(2), torch.tensor([0, 1])), Moment(0.0, np.array([1, 1]))
+    losses = prox.objective(net, batch, {"w": torch.tensor([1.0])}, moment)
     assert losses.align is not None
     assert losses.align.item() == (3 - 1) ** 2 / 2
-    weighed = prox.balance.weigh(losses, {}, None)  # type: ignore[arg-type]
+    assert prox.balance is not None
+    weighed = prox.balance.weigh(losses, {}, moment)
     assert weighed.network.item() == pytest.approx(torch.tensor(2.0).log().item() + 0.3 * 2)
     assert weighed.used == 0.3
 

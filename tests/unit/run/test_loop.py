@@ -189,8 +189,10 @@ def test_what_is_written_down_at_each_step(federation_of):
     clients = {row.name for row in step.rows if row.client is not None}
     server = {row.name for row in step.rows if row.client is None}
     assert clients == {
-        "loss/base", "loss/cls", "loss/align", "lam", "schedule", "lam/used", "scale/base", "accuracy/train",
-        "grad/norm", "steps", "samples", "seconds", "update/norm", "update/cosine", "accuracy/test",
+        "loss/base", "loss/cls", "loss/align", "accuracy/train",
+        *(name + last for name in ("lam", "schedule", "lam/used", "scale/base") for last in ("", "/last")),
+        "grad/norm", "grad/clip", "grad/norm/cls", "grad/norm/align", "grad/cosine", "steps",
+        "samples", "seconds", "update/norm", "update/cosine", "accuracy/test",
     }  # fmt: skip
     assert server == {
         "accuracy/merged", "loss/merged", "accuracy/validation", "accuracy/best_client", "accuracy/clients",

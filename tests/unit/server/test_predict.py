@@ -5,6 +5,7 @@ from math import exp, log
 import pytest
 import torch
 
+from equipoise.models.classifier import Seen
 from equipoise.server.predict import Merged, logit_ensemble, model, probability_ensemble
 from tests.conftest import update
 
@@ -15,7 +16,7 @@ MERGED = Merged({"logits": torch.tensor([[0.0, 0.0]])}, [update(0, 30, ONE), upd
 
 
 def outputs(state):
-    return state["logits"]
+    return Seen(torch.zeros(1, 0), state["logits"])
 
 
 def test_the_merged_model_answers():

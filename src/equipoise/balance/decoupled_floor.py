@@ -1,0 +1,34 @@
+"""Decoupled variances with a floor under σ²_a.
+
+    network   L_b + s·sg(λ)·L_a
+    policy    sg(L_b)/2σ²_b + sg(L_a)/2σ²_a + ½(a + b) + γ/σ²_a
+    λ*        L_b / (L_a + 2γ) ≤ L_b / 2γ
+
+Status: bounded, but the bound is in the hundreds for the usual γ: see the cap that is printed at the start.
+Source: the third original report.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from equipoise.balance.decoupled import DecoupledOptions
+from equipoise.balance.learned import Version, learned
+from equipoise.balance.policy import Balance
+from equipoise.core.registry import BALANCES
+
+
+class DecoupledFloorOptions(DecoupledOptions):
+    name: str = "decoupled-floor"
+    gamma: float = Field(1e-3, gt=0, description="γ, the weight of 1/σ²_a")
+
+
+@BALANCES.register("decoupled-floor", aliases=("v13",), options=DecoupledFloorOptions)
+def decoupled_floor(options: DecoupledFloorOptions) -> Balance:
+    gamma = options.gamma
+    version = Version(
+        scheduled=frozenset({"weight"}),
+        penalty=lambda lam, sigma2: gamma / sigma2,
+        cap=lambda base: f"λ ≤ L_b/2γ = {base:.4g}/{2 * gamma:.4g} = {base / (2 * gamma):.4g}",
+    )
+    return learned(options, version)

@@ -1,0 +1,52 @@
+"""Ours: the fixed point itself. Nothing to learn, nothing to tune, and it cannot run away.
+
+    network   L_b + λ·L_a
+    λ         clip(s·EMA(L_b) / (EMA(L_a) + ε), λmin, λmax)        losses detached
+
+Status: works. λ tracks what the learned policies would settle at, inside its bounds by construction.
+"""
+
+from __future__ import annotations
+
+import torch
+from pydantic import Field
+
+from equipoise.balance.policy import Balance, aligned
+from equipoise.balance.schedule import Schedule, schedule
+from equipoise.config.blocks import BalanceOptions
+from equipoise.core.registry import BALANCES
+from equipoise.core.values import Labels, Losses, Moment, State, Weighed
+
+
+class EquilibriumOptions(BalanceOptions):
+    name: str = "equilibrium"
+    lam_min: float = Field(0.1, ge=0, description="λmin")
+    lam_max: float = Field(50.0, gt=0, description="λmax")
+    memory: float = Field(0.9, ge=0, lt=1, description="share of the past in the running means")
+    epsilon: float = Field(1e-8, gt=0, description="ε")
+    schedule: Schedule = Field("none", description="s(p)")
+
+
+@BALANCES.register("equilibrium", aliases=("ours",), options=EquilibriumOptions)
+def equilibrium(options: EquilibriumOptions) -> Balance:
+    def start(counts: Labels) -> State:
+        return {"base": torch.zeros(()), "align": torch.zeros(()), "weight": torch.zeros(())}
+
+    def weigh(losses: Losses, policy: State, moment: Moment) -> Weighed:
+        new = {"base": losses.base.detach(), "align": aligned(losses).detach(), "weight": torch.ones(())}
+        keep = options.memory
+        means = {name: keep * policy[name] + (1 - keep) * value for name, value in new.items()}
+        s = schedule(options.schedule, moment.progress)
+        ratio = s * means["base"] / (means["align"] + options.epsilon * means["weight"])
+        lam = min(max(float(ratio), options.lam_min), options.lam_max)
+        return Weighed(
+            losses.base + lam * aligned(losses),
+            None,
+            lam=lam,
+            schedule=s,
+            used=lam,
+            seen={"lam/at_min": float(lam <= options.lam_min), "lam/at_max": float(lam >= options.lam_max)},
+            remembered=means,
+        )
+
+    return Balance(start, weigh)

@@ -1,0 +1,35 @@
+"""Two task variances learned with the network, in one loss.
+
+    network   L_b/2σ²_b + L_a/2σ²_a
+    policy    L_b/2σ²_b + L_a/2σ²_a + ½(a + b)
+    λ*        L_b / L_a
+
+Status: fails. λ settles above what alignment needs, and 1/2σ²_b cuts the learning rate of the local task.
+Its remedies are settings: sigma.lr (1/100 or 1/1000 of the main one), sigma.clip, sigma.start (−1, 0).
+Source: Kendall, Gal and Cipolla, 2018; the first original report.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from equipoise.balance.learned import LearnedOptions, SigmaOptions, Version, learned
+from equipoise.balance.policy import Balance, Clip
+from equipoise.balance.schedule import Schedule
+from equipoise.core.registry import BALANCES
+
+
+class UncertaintySigma(SigmaOptions):
+    lr: float = Field(0.05, gt=0, description="learning rate of a and b")
+    clip: Clip = Field("joint", description=SigmaOptions.model_fields["clip"].description)
+
+
+class UncertaintyOptions(LearnedOptions):
+    name: str = "uncertainty"
+    schedule: Schedule = Field("none", description="not used by this policy")
+    sigma: UncertaintySigma = Field(UncertaintySigma(), description="how a and b learn")
+
+
+@BALANCES.register("uncertainty", aliases=("v10",), options=UncertaintyOptions)
+def uncertainty(options: UncertaintyOptions) -> Balance:
+    return learned(options, Version(is_coupled=True))

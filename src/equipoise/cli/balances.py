@@ -1,0 +1,64 @@
+"""equipoise balances"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from equipoise.cli.options import Json, print_json
+
+
+def balances(as_json: Json = False) -> None:
+    """List the λ policies: name, alias, formula, settings, fixed point, and whether they work, from the code itself."""
+    entries = described()
+    if as_json:
+        print_json(entries)
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False)
+    for entry in entries:
+        aliases = f" ({', '.join(entry['aliases'])})" if entry["aliases"] else ""
+        console.print(f"[bold]{entry['name']}[/]{aliases}  {entry['summary']}")
+        console.print("\n".join(f"    {line}" for line in entry["formula"].splitlines()), style="dim", markup=False)
+        console.print(f"    {escape(entry['status'])}")
+        settings = "  ".join(_settings("balance", entry["parameters"]))
+        console.print(f"    {escape(settings)}\n" if settings else "")
+
+
+def _settings(path: str, parameters: dict[str, Any]) -> Iterator[str]:
+    """balance.lam=5.0, and one by one what stands in a block of its own."""
+    for name, default in parameters.items():
+        if isinstance(default, dict):
+            yield from _settings(f"{path}.{name}", default)
+        else:
+            yield f"{path}.{name}={default}"
+
+
+def described() -> list[dict[str, Any]]:
+    from equipoise.core.registry import BALANCES
+
+    return [
+        {
+            "name": entry.name,
+            "aliases": list(entry.aliases),
+            "summary": entry.summary,
+            **_parts(entry.doc),
+            "parameters": {name: default for name, default in entry.options().model_dump().items() if name != "name"},
+        }
+        for entry in BALANCES
+    ]
+
+
+def _parts(doc: str) -> dict[str, str]:
+    """The indented block is the formula, its line of λ the fixed point; the rest follows "Status:"."""
+    _, _, rest = doc.partition("\n\n")
+    formula, _, status = rest.partition("\n\n")
+    lines = [line.strip() for line in formula.splitlines()]
+    fixed = next((line.split(maxsplit=1)[1] for line in lines if line.startswith("λ")), "")
+    return {
+        "formula": "\n".join(lines),
+        "fixed_point": fixed.strip(),
+        "status": " ".join(status.split()).removeprefix("Status: "),
+    }

@@ -1,0 +1,48 @@
+"""The λ policy's own step: SGD with momentum on its parameters, apart from the network's.
+
+    m ← μ·m + ∇        θ ← θ − lr·m
+
+The policy's loss is a function of its own parameters and detached losses, so its gradient never reaches the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from equipoise.balance.policy import Balance, Learning
+from equipoise.core.values import State, Weighed
+
+
+def leaves(balance: Balance, policy: State) -> State:
+    """The parameters ready to be differentiated; momentum and remembered numbers as they are."""
+    if balance.learning is None:
+        return policy
+    return {name: value if "/" in name else value.detach().requires_grad_() for name, value in policy.items()}
+
+
+def gradients(weighed: Weighed, policy: State) -> dict[str, Tensor]:
+    """∇ of the policy's loss by its own parameters; nothing for a policy that does not learn."""
+    if weighed.policy is None:
+        return {}
+    names = [name for name in policy if "/" not in name]
+    return dict(zip(names, torch.autograd.grad(weighed.policy, [policy[name] for name in names]), strict=True))
+
+
+def stepped(policy: State, grads: Mapping[str, Tensor], learning: Learning | None, factor: float) -> State:
+    """The parameters after one step; `factor`, the network's clip, is theirs too only where the clip is joint."""
+    if learning is None:
+        return policy
+    if learning.clip != "joint":
+        factor = min(1.0, 1.0 / max(norm(grads), 1e-12)) if learning.clip == "separate" else 1.0
+    after: dict[str, Tensor] = {}
+    for name, grad in grads.items():
+        momentum = learning.momentum * policy.get(f"momentum/{name}", torch.zeros_like(grad)) + factor * grad
+        after |= {f"momentum/{name}": momentum, name: policy[name].detach() - learning.lr * momentum}
+    return after
+
+
+def norm(grads: Mapping[str, Tensor]) -> float:
+    return float(sum(float(grad.square().sum()) for grad in grads.values()) ** 0.5)

@@ -1,0 +1,27 @@
+"""FAFI (V4): four local terms on two views, prototypes as the head, features averaged on the server.
+
+base = cls + con + pf + pp        align = 0        λ = 0
+merge = mean by samples, prototypes plain        predict = feature-average
+"""
+
+from __future__ import annotations
+
+from equipoise.core.registry import METHODS
+from equipoise.method.answers import Method
+from equipoise.method.prototype import PREDICTS, PrototypeOptions, four_terms, prototype_head
+from equipoise.objective.compose import objective
+from equipoise.server.prototypes import merge_prototypes
+
+
+class FafiOptions(PrototypeOptions):
+    name: str = "fafi"
+
+
+@METHODS.register("fafi", aliases=("v4",), options=FafiOptions)
+def fafi(options: FafiOptions) -> Method:
+    return Method(
+        objective=objective(four_terms(options)),
+        merge=merge_prototypes(options.prototypes),
+        predict=PREDICTS[options.predict],
+        head=prototype_head(options),
+    )

@@ -1,0 +1,66 @@
+"""What methods with learned prototypes share: their settings, their head, their four base terms, their server.
+
+base = cls + con + pf + pp        logits from prototypes        features averaged against merged prototypes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+from torch import nn
+
+from equipoise.config.blocks import MethodOptions
+from equipoise.core.streams import stream_seed
+from equipoise.models.build import Head
+from equipoise.models.heads import PrototypeHead, gaussian_prototypes
+from equipoise.objective.anchors import Anchors, anchors
+from equipoise.objective.classify import cross_entropy
+from equipoise.objective.compose import Term
+from equipoise.objective.contrast import contrast
+from equipoise.objective.prototypes import prototype_feature, prototype_prototype
+from equipoise.server import feature_average, predict
+from equipoise.server.predict import Predict
+from equipoise.server.prototypes import Prototypes
+
+PREDICTS: dict[str, Predict] = {
+    "feature-average": feature_average.feature_average,
+    "anchors": feature_average.anchors,
+    "probability-ensemble": predict.probability_ensemble,
+    "parameter-average": predict.model,
+}
+
+
+class PrototypeOptions(MethodOptions):
+    logits: Literal["dot", "cosine"] = Field("dot", description="z·Pᵀ as published, or κ·cos(z, p)")
+    kappa: float = Field(16.0, gt=0, description="κ, the scale of cosine logits")
+    start: Literal["gauss", "anchor"] = Field(
+        "gauss", description="prototypes start as N(0, 1) rows, or at the anchors"
+    )
+    anchors: Anchors = Field("etf", description="what prototypes are aligned to: a simplex, or random directions")
+    tau: float = Field(0.07, gt=0, description="τ of the supervised contrast")
+    prototypes: Prototypes = Field("plain", description="how the server merges prototypes")
+    predict: Literal["feature-average", "anchors", "probability-ensemble", "parameter-average"] = Field(
+        "feature-average", description="how the merged thing predicts"
+    )
+
+
+def prototype_head(options: PrototypeOptions) -> Head:
+    def head(n_features: int, n_classes: int, seed: int) -> nn.Module:
+        fixed = anchors(options.anchors, n_classes, n_features, seed)
+        gauss = gaussian_prototypes(n_classes, n_features, stream_seed(seed, "prototypes"))
+        kappa = options.kappa if options.logits == "cosine" else None
+        return PrototypeHead(fixed if options.start == "anchor" else gauss, fixed, kappa)
+
+    return head
+
+
+def four_terms(options: PrototypeOptions) -> Mapping[str, Term]:
+    kappa = options.kappa if options.logits == "cosine" else None
+    return {
+        "cls": cross_entropy,
+        "con": contrast(options.tau),
+        "pf": prototype_feature(),
+        "pp": prototype_prototype(kappa=kappa),
+    }

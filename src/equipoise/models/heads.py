@@ -1,0 +1,34 @@
+"""A head of learnable prototypes, one row per class, beside the fixed anchors they are aligned to.
+
+dot      logits = z·Pᵀ               z = f/‖f‖, as FAFI was published
+cosine   logits = κ·z·p̂ᵀ             p̂ = p/‖p‖, ours
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class PrototypeHead(nn.Module):
+    """`kappa` None means dot logits. Anchors are a buffer: they travel with the model and are never trained."""
+
+    anchors: Tensor
+
+    def __init__(self, prototypes: Tensor, anchors: Tensor, kappa: float | None) -> None:
+        super().__init__()
+        self.prototypes = nn.Parameter(prototypes.clone())
+        self.register_buffer("anchors", anchors.clone())
+        self.kappa = kappa
+
+    def forward(self, features: Tensor) -> Tensor:
+        z = F.normalize(features, dim=1)
+        if self.kappa is None:
+            return z @ self.prototypes.T
+        return self.kappa * z @ F.normalize(self.prototypes, dim=1).T
+
+
+def gaussian_prototypes(n_classes: int, n_features: int, seed: int) -> Tensor:
+    """Rows N(0, 1): the published start, of length about √D."""
+    return torch.randn(n_classes, n_features, generator=torch.Generator().manual_seed(seed))

@@ -1,0 +1,27 @@
+"""Clients' features averaged, then compared with the merged prototypes or with the anchors.
+
+    F(x) = Σ_k (n_k / n)·f_k(x)      z = F/‖F‖
+    feature-average   softmax(z·P̄ᵀ)          anchors   softmax(z·Aᵀ)
+
+Source: FAFI's simple feature server.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from equipoise.server.predict import Merged, Outputs, weighted
+from equipoise.server.prototypes import PROTOTYPES
+
+
+def feature_average(outputs: Outputs, merged: Merged) -> Tensor:
+    return (_direction(outputs, merged) @ merged.model[PROTOTYPES].T).softmax(1)
+
+
+def anchors(outputs: Outputs, merged: Merged) -> Tensor:
+    return (_direction(outputs, merged) @ merged.model["head.anchors"].T).softmax(1)
+
+
+def _direction(outputs: Outputs, merged: Merged) -> Tensor:
+    return F.normalize(weighted(merged, lambda client: outputs(client.model).features), dim=1)
