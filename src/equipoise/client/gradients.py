@@ -13,7 +13,7 @@ from torch import Tensor
 from equipoise.core.values import Losses
 
 EVERY = 256
-"""One step in so many: a backward pass per term costs about 1.5 % of the training then."""
+"""One of so many steps of the whole run: a backward pass per term costs about 1.5 % of the training then."""
 
 
 def sampled(losses: Losses, params: Sequence[Tensor]) -> dict[str, float]:

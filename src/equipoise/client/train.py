@@ -56,12 +56,12 @@ def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientU
     policy = task.own.policy or recipe.balance.start(counts)
     params, trace = list(net.params.values()), Trace()
     with torch.random.fork_rng(devices=[]):
-        for progress, batch in _batches(recipe, task, images):
+        for number, progress, batch in _batches(recipe, task, images):
             moment = Moment(progress, counts)
             losses = recipe.objective(net, batch, task.shared, moment)
             policy = leaves(recipe.balance, policy)
             weighed = recipe.balance.weigh(losses, policy, moment)
-            extra = sampled(losses, params) if trace.steps % EVERY == 0 else {}
+            extra = sampled(losses, params) if number % EVERY == 0 else {}
             model.zero_grad()
             weighed.network.backward()  # type: ignore[no-untyped-call]
             own = gradients(weighed, policy)
@@ -86,20 +86,20 @@ def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientU
     )
 
 
-def _batches(recipe: Recipe, task: Task, images: Images) -> Iterator[tuple[float, Batch]]:
-    """(progress of the run, normalised batch) of every step; noise is drawn from the epoch's own stream."""
+def _batches(recipe: Recipe, task: Task, images: Images) -> Iterator[tuple[int, float, Batch]]:
+    """(number in the run, progress of the run, normalised batch) of every step; noise comes from the epoch's stream."""
     seed, options = recipe.config.seed, recipe.config.client
     for epoch in task.epochs:
         torch.manual_seed(stream_seed(seed, "noise", epoch, task.client))
         order = batches(len(images), options.batch, seed, epoch, task.client)
         for step, index in enumerate(order):
             pixels, labels = torch.from_numpy(images.pixels[index]), torch.from_numpy(images.labels[index])
-            progress = recipe.clock.progress(epoch, step / len(order))
+            number, progress = epoch * len(order) + step, recipe.clock.progress(epoch, step / len(order))
             if options.augment == "two-view":
                 draw = stream_seed(seed, "views", epoch, task.client, step)
-                yield progress, Batch(two_views(pixels, recipe.mean, recipe.std, draw), labels.repeat(2))
+                yield number, progress, Batch(two_views(pixels, recipe.mean, recipe.std, draw), labels.repeat(2))
             else:
-                yield progress, Batch(normalise(pixels, recipe.mean, recipe.std), labels)
+                yield number, progress, Batch(normalise(pixels, recipe.mean, recipe.std), labels)
 
 
 def _refuse_non_finite(seen: Numbers, trace: Trace, task: Task) -> None:

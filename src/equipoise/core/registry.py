@@ -85,7 +85,7 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[Entry[T]]:
         self._read()
-        return iter({entry.name: entry for _, entry in sorted(self._entries.items())}.values())
+        return iter(sorted(set(self._entries.values()), key=lambda entry: entry.name))
 
     def names(self) -> list[str]:
         return sorted(entry.name for entry in self)
