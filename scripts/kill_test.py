@@ -21,9 +21,11 @@ from equipoise.core.values import Row
 from equipoise.store import read
 from equipoise.store.database import open_store
 
+STEPS = 150
+"""Enough that most of the process's life is training and committing."""
 SETTINGS = {
-    "fedprox": ["rounds=30", "client.epochs=1"],
-    "one-shot/fedprox": ["checkpoints=30", "client.epochs=30"],
+    "fedprox": [f"rounds={STEPS}", "client.epochs=1"],
+    "one-shot/fedprox": [f"checkpoints={STEPS}", f"client.epochs={STEPS}"],
 }
 SMALL = ["data.limit=200", "model=mlp", "partition.clients=4"]
 KINDS = [(preset, engine) for preset in SETTINGS for engine in ("local", "processes")]
@@ -91,7 +93,7 @@ def main() -> None:
             steps, found = trial(delay, Path(folder) / str(number), kind)
             is_equal = found == expected[kind[0]]
             differing += not is_equal
-            at = "before the run was recorded" if steps is None else f"after {steps} of 30 steps"
+            at = "before the run was recorded" if steps is None else f"after {steps} of {STEPS} steps"
             how = "equal" if is_equal else "DIFFERENT"
             print(f"{number + 1:3}. {' '.join(kind)} killed at {delay:.2f} s, {at}: {how}", flush=True)
     print(f"{options.times - differing} of {options.times} resumed runs are equal to the last bit")
