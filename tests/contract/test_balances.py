@@ -18,7 +18,7 @@ from equipoise.engine.engine import clock_of, method_of
 from equipoise.engine.local import Local
 from equipoise.engine.messages import result_bytes, result_from, task_bytes, task_from
 from equipoise.models.build import build_model, state_of
-from equipoise.objective.align import ANCHORS
+from equipoise.models.heads import ANCHORS
 from equipoise.objective.compose import Batch, Net
 from equipoise.run.build import build
 from equipoise.run.checkpoint import pack, unpack

@@ -10,6 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+PROTOTYPES, ANCHORS = "head.prototypes", "head.anchors"
+"""What the head's two matrices are called in the state of a model."""
+
 
 class PrototypeHead(nn.Module):
     """`kappa` None means dot logits. Anchors are a buffer: they travel with the model and are never trained."""

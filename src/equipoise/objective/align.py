@@ -12,10 +12,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from equipoise.models.heads import ANCHORS, PROTOTYPES
 from equipoise.objective.compose import Term, View
-from equipoise.objective.prototypes import PROTOTYPES
 
-ANCHORS = "head.anchors"
 Classes = Literal["all", "owned"]
 Target = Literal["anchors", "progressive"]
 

@@ -14,9 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from equipoise.models.heads import PROTOTYPES
 from equipoise.objective.compose import Term, View
-
-PROTOTYPES = "head.prototypes"
 
 
 def prototype_feature(tau: float = 1.0) -> Term:

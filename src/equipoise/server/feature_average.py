@@ -11,8 +11,8 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional as F
 
+from equipoise.models.heads import ANCHORS, PROTOTYPES
 from equipoise.server.predict import Merged, Outputs, weighted
-from equipoise.server.prototypes import PROTOTYPES
 
 
 def feature_average(outputs: Outputs, merged: Merged) -> Tensor:
@@ -20,7 +20,7 @@ def feature_average(outputs: Outputs, merged: Merged) -> Tensor:
 
 
 def anchors(outputs: Outputs, merged: Merged) -> Tensor:
-    return (_direction(outputs, merged) @ merged.model["head.anchors"].T).softmax(1)
+    return (_direction(outputs, merged) @ merged.model[ANCHORS].T).softmax(1)
 
 
 def _direction(outputs: Outputs, merged: Merged) -> Tensor:

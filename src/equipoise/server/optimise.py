@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from equipoise.core.values import ClientUpdate, State
+from equipoise.models.heads import ANCHORS
 from equipoise.server.mean import weighted_mean
 from equipoise.server.merge import Merge, ServerState
 
@@ -60,5 +61,5 @@ def _stepping(step: Step) -> Merge:
 
 def trainable(model: State) -> list[str]:
     """Weights, without BatchNorm's running statistics and counters, and without fixed anchors."""
-    buffers = ("running_mean", "running_var", "num_batches_tracked", "head.anchors")
+    buffers = ("running_mean", "running_var", "num_batches_tracked", ANCHORS)
     return [name for name in model if not name.endswith(buffers)]

@@ -15,10 +15,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from equipoise.core.values import ClientUpdate
+from equipoise.models.heads import PROTOTYPES
 from equipoise.server.mean import weighted_mean
 from equipoise.server.merge import Merge, ServerState
 
-PROTOTYPES = "head.prototypes"
 Prototypes = Literal["plain", "unit", "counts"]
 
 

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from equipoise.core.values import ClientState, ClientUpdate
+from equipoise.models.heads import PROTOTYPES
 from equipoise.server.merge import ServerState
-from equipoise.server.prototypes import PROTOTYPES, merge_prototypes, merged
+from equipoise.server.prototypes import merge_prototypes, merged
 from tests.conftest import assert_same
 
 
