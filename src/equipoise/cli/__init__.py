@@ -11,7 +11,7 @@ import traceback
 import typer
 
 from equipoise import __version__
-from equipoise.cli import balances, compare, data, demo, ls, methods, partition, presets, resume, run, show, sweep
+from equipoise.cli import balances, compare, data, demo, fuse, ls, methods, partition, presets, resume, run, show, sweep
 from equipoise.core.errors import EquipoiseError
 
 HELP = """Federated learning that keeps its balance, and explains itself when it loses it.
@@ -42,6 +42,7 @@ app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("sweep")(sweep.sweep)
 app.command("resume")(resume.resume)
+app.command("fuse")(fuse.fuse)
 app.command("ls")(ls.ls)
 app.command("show")(show.show)
 app.command("compare")(compare.compare)

@@ -25,10 +25,11 @@ from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.errors import NonFinite
 from equipoise.core.streams import stream_seed
-from equipoise.core.values import ClientState, ClientUpdate, Images, Labels, Moment, Task
+from equipoise.core.values import ClientState, ClientUpdate, Images, Labels, Moment, State, Task
 from equipoise.data.augment import normalise, two_views
 from equipoise.models.build import contiguous_copies
 from equipoise.models.classifier import Classifier
+from equipoise.models.look import Lens, Summary, look
 from equipoise.objective.compose import Batch, Net, Objective
 
 
@@ -43,22 +44,23 @@ class Recipe:
     balance: Balance
     mean: tuple[float, ...]
     std: tuple[float, ...]
+    tell: Summary | None = None
 
 
 def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientUpdate:
     """Train one client through the epochs of its task, from its own model if it has one, else from the server's."""
     started = perf_counter()
     model, options = recipe.model, recipe.config.client
-    model.load_state_dict(dict(task.own.model or task.shared))
+    names = model.state_dict().keys()
+    model.load_state_dict({name: (task.own.model or task.shared)[name] for name in names})
     model.train()
     net = Net(model, dict(model.named_parameters()))
     buffers = restored(task.own.optimiser, start_buffers(net.params, options))
-    policy = task.own.policy or recipe.balance.start(counts)
+    policy, memory = task.own.policy or recipe.balance.start(counts), task.own.memory
     params, trace = list(net.params.values()), Trace()
     with torch.random.fork_rng(devices=[]):
-        for number, progress, batch in _batches(recipe, task, images):
-            moment = Moment(progress, counts)
-            losses = recipe.objective(net, batch, task.shared, moment)
+        for number, moment, batch in _batches(recipe, task, images, counts):
+            losses = recipe.objective(net, batch, {**task.shared, **memory}, moment)
             policy = leaves(recipe.balance, policy)
             weighed = recipe.balance.weigh(losses, policy, moment)
             extra = sampled(losses, params) if number % EVERY == 0 else {}
@@ -70,12 +72,13 @@ def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientU
             _refuse_non_finite(seen, trace, task)
             descend(net.params, buffers, options)
             policy = weighed.remembered or stepped(policy, own, recipe.balance.learning, factor)
+            memory = losses.memory
             trace.add(seen)
     return ClientUpdate(
         client=task.client,
         samples=len(images),
         model=(state := contiguous_copies(model.state_dict())),
-        own=ClientState(state, contiguous_copies(buffers), contiguous_copies(policy)),
+        own=ClientState(state, *map(contiguous_copies, (buffers, policy, memory, _told(recipe, images)))),
         metrics={
             **trace.means(),
             "steps": trace.steps,
@@ -86,20 +89,29 @@ def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientU
     )
 
 
-def _batches(recipe: Recipe, task: Task, images: Images) -> Iterator[tuple[int, float, Batch]]:
-    """(number in the run, progress of the run, normalised batch) of every step; noise comes from the epoch's stream."""
+def _told(recipe: Recipe, images: Images) -> State:
+    """What the method has clients report of their own images."""
+    if recipe.tell is None:
+        return {}
+    lens = Lens(recipe.mean, recipe.std, recipe.config.evaluate.batch)
+    return recipe.tell([look(recipe.model, images.pixels, lens)], torch.from_numpy(images.labels))
+
+
+def _batches(recipe: Recipe, task: Task, images: Images, counts: Labels) -> Iterator[tuple[int, Moment, Batch]]:
+    """(number in the run, when, normalised batch) of every step; noise comes from the epoch's stream."""
     seed, options = recipe.config.seed, recipe.config.client
     for epoch in task.epochs:
         torch.manual_seed(stream_seed(seed, "noise", epoch, task.client))
         order = batches(len(images), options.batch, seed, epoch, task.client)
         for step, index in enumerate(order):
             pixels, labels = torch.from_numpy(images.pixels[index]), torch.from_numpy(images.labels[index])
-            number, progress = epoch * len(order) + step, recipe.clock.progress(epoch, step / len(order))
+            number = epoch * len(order) + step
+            moment = Moment(recipe.clock.progress(epoch, step / len(order)), counts, epoch)
             if options.augment == "two-view":
                 draw = stream_seed(seed, "views", epoch, task.client, step)
-                yield number, progress, Batch(two_views(pixels, recipe.mean, recipe.std, draw), labels.repeat(2))
+                yield number, moment, Batch(two_views(pixels, recipe.mean, recipe.std, draw), labels.repeat(2))
             else:
-                yield number, progress, Batch(normalise(pixels, recipe.mean, recipe.std), labels)
+                yield number, moment, Batch(normalise(pixels, recipe.mean, recipe.std), labels)
 
 
 def _refuse_non_finite(seen: Numbers, trace: Trace, task: Task) -> None:

@@ -11,6 +11,8 @@ from pydantic import Field
 
 from equipoise.core.options import Options
 
+Prototypes = Literal["plain", "unit", "counts"]
+
 
 class DataOptions(Options):
     """Where the images come from. The folder is never here: it is `EQUIPOISE_DATA` or `data.path=…` on the command."""
@@ -19,6 +21,7 @@ class DataOptions(Options):
     limit: int | None = Field(None, ge=1, description="use this many training images, drawn at random")
     test_limit: int | None = Field(None, ge=1, description="use this many test images, drawn at random")
     validation: float = Field(0.1, gt=0, lt=1, description="share of train that only the evaluator sees")
+    public: float = Field(0.0, ge=0, lt=1, description="share of train that the server holds; no client gets it")
 
 
 class PartitionOptions(Options):
@@ -63,9 +66,11 @@ class ClientOptions(Options):
 
 
 class ServerOptions(Options):
-    """Who takes part."""
+    """Who takes part, how the server merges, and how the merged thing predicts."""
 
     fraction: float = Field(1.0, gt=0, le=1, description="share of the clients that train in a round")
+    merge: Prototypes | None = Field(None, description="how prototypes are merged; by default plain, as published")
+    predict: str | None = Field(None, description="how the merged thing predicts; by default as the method does")
 
 
 class EngineOptions(Options):
@@ -84,3 +89,10 @@ class EvaluateOptions(Options):
         2000, ge=1, description="clients' own models are scored on this many images of a split; null: on all"
     )
     batch: int = Field(512, ge=1, description="images per forward pass")
+    beside: Literal["each", "last", "never"] | None = Field(
+        None,
+        description="when to score every other predict and the probe; by default each checkpoint, in rounds the last",
+    )
+    train_images: int | None = Field(
+        5000, ge=1, description="training images that the probe is fitted on, and clients summarise; null: all"
+    )

@@ -23,7 +23,17 @@ from equipoise.config.blocks import (
 )
 from equipoise.core.errors import ConfigError, Problem, UnknownName
 from equipoise.core.options import Options
-from equipoise.core.registry import BALANCES, DATASETS, ENGINES, METHODS, MODELS, SPLITTERS, Registry, suggestion
+from equipoise.core.registry import (
+    BALANCES,
+    DATASETS,
+    ENGINES,
+    METHODS,
+    MODELS,
+    PREDICTS,
+    SPLITTERS,
+    Registry,
+    suggestion,
+)
 
 NAMED: dict[str, Registry[Any]] = {
     "method": METHODS,
@@ -74,10 +84,25 @@ class Config(Options):
         assert steps is not None
         return steps
 
+    def shows_beside(self, is_last: bool) -> bool:
+        """Whether a scored checkpoint shows every way to predict, and the probe."""
+        when = self.evaluate.beside or ("each" if self.is_one_shot else "last")
+        return when == "each" or (when == "last" and is_last)
+
     def fingerprint(self) -> str:
         """Hash of everything that can move a number; the run's name and the engine that carries it out cannot."""
-        content = self.model_dump(exclude={"name": True, "engine": True}) | {"threads": self.engine.threads}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return _hash(self.model_dump(exclude={"name": True, "engine": True}) | {"threads": self.engine.threads})
+
+    def training_fingerprint(self) -> str | None:
+        """Hash of what can move a client of a one-shot run: neither the server nor the evaluator. None with rounds."""
+        if not self.is_one_shot:
+            return None
+        content = self.model_dump(exclude={"name": True, "engine": True, "evaluate": True, "server": True})
+        return _hash(content | {"fraction": self.server.fraction, "threads": self.engine.threads})
+
+
+def _hash(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def check(raw: Mapping[str, Any]) -> Config:
@@ -147,6 +172,11 @@ def _unknown(kind: type[Options], key: str, path: str, name: str) -> str:
 def _combinations(config: Config) -> list[Problem]:
     """What no single key shows: settings that contradict each other."""
     problems = []
+    if config.server.predict is not None:
+        try:
+            PREDICTS.find(config.server.predict, "server.predict")
+        except UnknownName as error:
+            problems.extend(error.problems)
     if config.is_one_shot and config.rounds is not None:
         problems.append(Problem("rounds", "a one-shot run has no rounds; set checkpoints"))
     if not config.is_one_shot and config.checkpoints is not None:

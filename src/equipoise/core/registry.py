@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Generic, TypeVar
@@ -30,6 +30,8 @@ class Entry(Generic[T]):
     options: type[Options]
     make: T
     module: str
+    traits: frozenset[str] = frozenset()
+    """What sets it apart from others of its kind, for those who choose among them."""
 
     @property
     def doc(self) -> str:
@@ -56,11 +58,16 @@ class Registry(Generic[T]):
         self._is_read = False
 
     def register(
-        self, name: str, *, aliases: tuple[str, ...] = (), options: type[Options] = Options
+        self,
+        name: str,
+        *,
+        aliases: tuple[str, ...] = (),
+        options: type[Options] = Options,
+        traits: Iterable[str] = (),
     ) -> Callable[[T], T]:
         def add(make: T) -> T:
             module = getattr(make, "__module__", self.package)
-            entry = Entry(name, aliases, options, make, module)
+            entry = Entry(name, aliases, options, make, module, frozenset(traits))
             for key in (name, *aliases):
                 taken = self._entries.get(key)
                 assert taken is None or taken.module == module, f"{self.kind} '{key}' is registered twice"
@@ -96,5 +103,6 @@ DATASETS: Registry[Make] = Registry("data", "equipoise.data")
 SPLITTERS: Registry[Make] = Registry("partition", "equipoise.partition")
 MODELS: Registry[Make] = Registry("model", "equipoise.models")
 BALANCES: Registry[Make] = Registry("balance", "equipoise.balance")
+PREDICTS: Registry[Make] = Registry("predict", "equipoise.server")
 METHODS: Registry[Make] = Registry("method", "equipoise.method")
 ENGINES: Registry[Make] = Registry("engine", "equipoise.engine")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,11 +48,25 @@ class Dataset:
 
 @dataclass(frozen=True)
 class ClientState:
-    """What a client keeps between its tasks: its own model (one-shot), optimiser buffers and policy parameters."""
+    """What a client keeps between its tasks.
+
+    model: its own, where nothing is sent down; optimiser: buffers; policy: parameters of the λ policy;
+    memory: what its objective remembers; told: what it last reported of its own images.
+    """
 
     model: State = field(default_factory=dict)
     optimiser: State = field(default_factory=dict)
     policy: State = field(default_factory=dict)
+    memory: State = field(default_factory=dict)
+    told: State = field(default_factory=dict)
+
+    def groups(self) -> dict[str, State]:
+        return {group.name: getattr(self, group.name) for group in fields(self)}
+
+    @classmethod
+    def of(cls, groups: Mapping[str, State]) -> ClientState:
+        """From its groups; those that are not there are empty."""
+        return cls(**{group.name: groups.get(group.name, {}) for group in fields(cls)})
 
 
 @dataclass(frozen=True)
@@ -74,14 +88,17 @@ class Losses:
     align: Tensor | None
     parts: Mapping[str, Tensor]
     hit: Tensor
+    memory: State = field(default_factory=dict)
+    """What the objective wants to see again at the client's next step."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """p ∈ [0, 1), the progress of the whole run, and how many images of each class the client has."""
+    """p ∈ [0, 1), the progress of the whole run; the client's images of each class; the epoch of the whole run."""
 
     progress: float
     counts: Labels
+    epoch: int = 0
 
 
 @dataclass(frozen=True)

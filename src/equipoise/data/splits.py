@@ -1,6 +1,8 @@
-"""From a whole set to what a run uses: fewer images where asked, then validation taken out of train.
+"""From a whole set to what a run uses: fewer images where asked, then validation and a public pool out of train.
 
-    train → limit at random → validation at random, a share of what is left → train
+    train → limit at random → validation at random → public pool at random → train
+
+Shares are of what the limit left.
 
 Each draw has its own stream of the run's seed and keeps the order of the set, so one limit never moves another.
 """
@@ -31,6 +33,8 @@ class Splits:
     classes: tuple[str, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
+    public: Images
+    """What the server holds; empty unless asked for."""
     content: str
     """Hash of every pixel and label of the whole set, before limits: what a run began with."""
 
@@ -51,7 +55,9 @@ def prepare_splits(dataset: Dataset, options: DataOptions, seed: int) -> Splits:
     n_validation = min(max(1, round(options.validation * n)), n - 1)
     held = _drawn(n, n_validation, "validation", seed)
     kept = np.setdiff1d(np.arange(n), held)
-    parts = {"train": train.take(kept), "validation": train.take(held), "test": test}
+    pool = kept[_drawn(len(kept), min(round(options.public * n), len(kept) - 1), "public", seed)]
+    kept = np.setdiff1d(kept, pool)
+    parts = {"train": train.take(kept), "validation": train.take(held), "public": train.take(pool), "test": test}
     return Splits(
         dataset.name, **parts, classes=dataset.classes, mean=dataset.mean, std=dataset.std, content=content_of(dataset)
     )

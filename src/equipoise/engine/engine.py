@@ -16,11 +16,13 @@ from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.errors import ClientError, ConfigError, EquipoiseError, NonFinite, Problem
-from equipoise.core.registry import BALANCES, METHODS
+from equipoise.core.registry import BALANCES, METHODS, PREDICTS
 from equipoise.core.values import ClientFailure, ClientUpdate, Event, Images, Indices, Labels, Task
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model
+from equipoise.server.predict import NEEDS_GIFT, NEEDS_PROTOTYPES
+from equipoise.server.prototypes import merge_prototypes
 
 Result = ClientUpdate | ClientFailure
 Work = Callable[[Task], Result]
@@ -49,7 +51,10 @@ class Site:
 
     def counts(self, client: int) -> Labels:
         """How many images of each class a client has."""
-        return np.bincount(self.train.labels[self.indices[client]], minlength=self.n_classes)
+        return self.count(self.train.labels[self.indices[client]])
+
+    def count(self, labels: Labels) -> Labels:
+        return np.bincount(labels, minlength=self.n_classes)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -63,15 +68,39 @@ def clock_of(config: Config) -> Clock:
 
 
 def method_of(config: Config) -> Method:
-    """The method, with the configuration's λ policy where it leaves that answer open."""
+    """The method, with the configuration's λ policy, merge and predict where it leaves those answers open."""
     method = METHODS.find(config.method.name).make(config.method)
     assert isinstance(method, Method)
-    if method.balance is None:
-        return replace(method, balance=BALANCES.find(config.balance.name).make(config.balance))
-    if config.balance.name != "none":
-        message = f"method '{config.method.name}' chooses λ itself; '{config.balance.name}' would do nothing"
-        raise ConfigError([Problem("balance", message)], fix="use method=etf-align, or leave balance out")
-    return method
+    problems = list(_objections(config, method))
+    if problems:
+        raise ConfigError(problems)
+    return replace(
+        method,
+        balance=method.balance or BALANCES.find(config.balance.name).make(config.balance),
+        merge=method.merge or merge_prototypes(config.server.merge or "plain"),
+        predict=config.server.predict or method.predict,
+    )
+
+
+def _objections(config: Config, method: Method) -> Iterator[Problem]:
+    """Answers that the configuration gives and the method does not leave open."""
+    name, server = config.method.name, config.server
+    if method.balance is not None and config.balance.name != "none":
+        message = f"method '{name}' chooses λ itself; '{config.balance.name}' would do nothing; use method=etf-align"
+        yield Problem("balance", message)
+    if method.merge is not None and server.merge is not None:
+        yield Problem("server.merge", f"method '{name}' has no prototypes to merge")
+    if server.predict is not None:
+        traits = PREDICTS.find(server.predict).traits
+        if method.predict is None:
+            yield Problem("server.predict", f"method '{name}' merges nothing that could predict")
+        if NEEDS_PROTOTYPES in traits and method.merge is not None:
+            yield Problem("server.predict", f"'{server.predict}' needs prototypes, which method '{name}' has not")
+        if NEEDS_GIFT in traits and method.tell is None:
+            yield Problem("server.predict", f"'{server.predict}' needs class means, which method '{name}' has not")
+    if (method.teacher is None) != (config.data.public == 0):
+        need = "needs a public pool: set data.public=0.1" if method.teacher else "has no use for a public pool"
+        yield Problem("data.public", f"method '{name}' {need}")
 
 
 def make_work(site: Site) -> Work:
@@ -81,7 +110,7 @@ def make_work(site: Site) -> Work:
     keep_freed_memory()
     model = build_model(config.model, site.shape, site.n_classes, config.seed, method.head)
     assert method.balance is not None
-    recipe = Recipe(config, clock_of(config), model, method.objective, method.balance, site.mean, site.std)
+    recipe = Recipe(config, clock_of(config), model, method.objective, method.balance, site.mean, site.std, method.tell)
 
     def work(task: Task) -> Result:
         images = site.train.take(site.indices[task.client])

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from equipoise.core.codec import decode, encode, flatten, unflatten
 from equipoise.core.errors import ClientError, EquipoiseError
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Task
@@ -14,14 +10,14 @@ from equipoise.engine.engine import Result
 
 def task_bytes(task: Task) -> bytes:
     header = {"step": task.step, "client": task.client, "epochs": [task.epochs.start, task.epochs.stop]}
-    return encode(header, flatten({"shared": task.shared, **_own(task.own)}))
+    return encode(header, flatten({"shared": task.shared, **task.own.groups()}))
 
 
 def task_from(data: bytes) -> Task:
     header, tensors = decode(data)
     groups = unflatten(tensors)
     shared = groups.get("shared", {})
-    return Task(header["step"], header["client"], range(*header["epochs"]), shared, _own_from(groups))
+    return Task(header["step"], header["client"], range(*header["epochs"]), shared, ClientState.of(groups))
 
 
 def result_bytes(result: Result) -> bytes:
@@ -29,7 +25,7 @@ def result_bytes(result: Result) -> bytes:
         return encode({"client": result.client, "failure": result.kind, "error": result.error}, {})
     header = {"client": result.client, "samples": result.samples, "metrics": dict(result.metrics)}
     header["counts"] = list(result.counts)
-    return encode(header, flatten(_own(result.own)))
+    return encode(header, flatten(result.own.groups()))
 
 
 def error_bytes(error: EquipoiseError) -> bytes:
@@ -44,14 +40,6 @@ def result_from(data: bytes) -> Result:
         raise ClientError(what, where=where, fix=fix)
     if "failure" in header:
         return ClientFailure(header["client"], header["failure"], header["error"])
-    own = _own_from(unflatten(tensors))
+    own = ClientState.of(unflatten(tensors))
     client, samples = header["client"], header["samples"]
     return ClientUpdate(client, samples, own.model, own, header["metrics"], header["counts"])
-
-
-def _own(own: ClientState) -> dict[str, Mapping[str, Tensor]]:
-    return {"model": own.model, "optimiser": own.optimiser, "policy": own.policy}
-
-
-def _own_from(groups: Mapping[str, Mapping[str, Tensor]]) -> ClientState:
-    return ClientState(groups.get("model", {}), groups.get("optimiser", {}), groups.get("policy", {}))

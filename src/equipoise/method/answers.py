@@ -13,14 +13,27 @@ from dataclasses import dataclass
 from equipoise.balance.none import none
 from equipoise.balance.policy import Balance
 from equipoise.models.build import Head
+from equipoise.models.look import Summary
 from equipoise.objective.classify import cross_entropy
 from equipoise.objective.compose import Objective, objective
 from equipoise.server.mean import mean
 from equipoise.server.merge import Merge
-from equipoise.server.predict import Predict, model
 
 CLASSIFY = objective({"cls": cross_entropy})
 ALONE = none()
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """A model that the server trains on its public pool before the first step, and how many of its features go down.
+
+    They go down once, as `<name>.features` and `<name>.labels`.
+    """
+
+    objective: Objective
+    epochs: int
+    features: int
+    name: str
 
 
 @dataclass(frozen=True)
@@ -30,14 +43,22 @@ class Method:
     objective: Objective = CLASSIFY
     balance: Balance | None = ALONE
     """None: any policy, the one that the configuration names."""
-    merge: Merge = mean
-    predict: Predict | None = model
+    merge: Merge | None = mean
+    """None: the mean, with prototypes merged as `server.merge` says."""
+    predict: str | None = "parameter-average"
+    """A name of `server/`, unless `server.predict` gives another; None: nothing is merged."""
     sends_down: bool = True
     """Whether the merged model goes back to the clients each round."""
+    sends_up: bool = True
+    """Whether clients' models go up; if not, what they tell is all the server gets."""
+    trains: bool = True
     pools_data: bool = False
     """Whether one client holds everybody's data."""
     head: Head | None = None
     """What turns features into logits; None: a linear layer."""
+    tell: Summary | None = None
+    """What a client reports of its own images when it has trained."""
+    teacher: Teacher | None = None
 
     @property
     def headline(self) -> str:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from equipoise.config.blocks import MethodOptions
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
-from equipoise.server.predict import logit_ensemble, probability_ensemble
 
 
 @METHODS.register("ensemble", aliases=("probability-ensemble",), options=MethodOptions)
 def ensemble(options: MethodOptions) -> Method:
-    return Method(predict=probability_ensemble)
+    return Method(predict="probability-ensemble")
 
 
 @METHODS.register("logit-ensemble", options=MethodOptions)
 def logits(options: MethodOptions) -> Method:
-    return Method(predict=logit_ensemble)
+    return Method(predict="logit-ensemble")

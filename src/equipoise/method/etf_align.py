@@ -10,11 +10,10 @@ from pydantic import Field
 
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
-from equipoise.method.prototype import PREDICTS, PrototypeOptions, four_terms, prototype_head
+from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
 from equipoise.objective.align import Classes, Target, to_anchors
 from equipoise.objective.anchors import Anchors
 from equipoise.objective.compose import objective
-from equipoise.server.prototypes import merge_prototypes
 
 
 class EtfAlignOptions(PrototypeOptions):
@@ -34,7 +33,7 @@ def etf_align(options: EtfAlignOptions) -> Method:
     return Method(
         objective=objective(four_terms(options), align=to_anchors(options.classes, options.target)),
         balance=None,
-        merge=merge_prototypes(options.prototypes),
-        predict=PREDICTS[options.predict],
+        merge=None,
+        predict="feature-average",
         head=prototype_head(options),
     )

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
-from equipoise.method.prototype import PREDICTS, PrototypeOptions, four_terms, prototype_head
+from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
 from equipoise.objective.compose import objective
-from equipoise.server.prototypes import merge_prototypes
 
 
 class FafiOptions(PrototypeOptions):
@@ -21,7 +20,7 @@ class FafiOptions(PrototypeOptions):
 def fafi(options: FafiOptions) -> Method:
     return Method(
         objective=objective(four_terms(options)),
-        merge=merge_prototypes(options.prototypes),
-        predict=PREDICTS[options.predict],
+        merge=None,
+        predict="feature-average",
         head=prototype_head(options),
     )

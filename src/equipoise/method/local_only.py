@@ -13,4 +13,4 @@ from equipoise.server.merge import keep
 
 @METHODS.register("local-only", aliases=("local",), options=MethodOptions)
 def local_only(options: MethodOptions) -> Method:
-    return Method(merge=keep, predict=None, sends_down=False)
+    return Method(merge=keep, predict=None, sends_down=False, sends_up=False)

@@ -5,7 +5,6 @@ base = cls + con + pf + pp        logits from prototypes        features average
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -20,16 +19,6 @@ from equipoise.objective.classify import cross_entropy
 from equipoise.objective.compose import Term
 from equipoise.objective.contrast import contrast
 from equipoise.objective.prototypes import prototype_feature, prototype_prototype
-from equipoise.server import feature_average, predict
-from equipoise.server.predict import Predict
-from equipoise.server.prototypes import Prototypes
-
-PREDICTS: dict[str, Predict] = {
-    "feature-average": feature_average.feature_average,
-    "anchors": feature_average.anchors,
-    "probability-ensemble": predict.probability_ensemble,
-    "parameter-average": predict.model,
-}
 
 
 class PrototypeOptions(MethodOptions):
@@ -40,10 +29,6 @@ class PrototypeOptions(MethodOptions):
     )
     anchors: Anchors = Field("etf", description="what prototypes are aligned to: a simplex, or random directions")
     tau: float = Field(0.07, gt=0, description="τ of the supervised contrast")
-    prototypes: Prototypes = Field("plain", description="how the server merges prototypes")
-    predict: Literal["feature-average", "anchors", "probability-ensemble", "parameter-average"] = Field(
-        "feature-average", description="how the merged thing predicts"
-    )
 
 
 def prototype_head(options: PrototypeOptions) -> Head:
@@ -56,11 +41,12 @@ def prototype_head(options: PrototypeOptions) -> Head:
     return head
 
 
-def four_terms(options: PrototypeOptions) -> Mapping[str, Term]:
+def four_terms(options: PrototypeOptions, bank: str | None = None) -> dict[str, Term]:
+    """`bank` names where the contrast finds extra negatives."""
     kappa = options.kappa if options.logits == "cosine" else None
     return {
         "cls": cross_entropy,
-        "con": contrast(options.tau),
+        "con": contrast(options.tau, bank),
         "pf": prototype_feature(),
         "pp": prototype_prototype(kappa=kappa),
     }

@@ -32,6 +32,20 @@ class PrototypeHead(nn.Module):
         return self.kappa * z @ F.normalize(self.prototypes, dim=1).T
 
 
+class AnchorHead(nn.Module):
+    """The anchors themselves as a head that is never trained: logits = κ·z·Aᵀ."""
+
+    anchors: Tensor
+
+    def __init__(self, anchors: Tensor, kappa: float) -> None:
+        super().__init__()
+        self.register_buffer("anchors", anchors.clone())
+        self.kappa = kappa
+
+    def forward(self, features: Tensor) -> Tensor:
+        return self.kappa * F.normalize(features, dim=1) @ self.anchors.T
+
+
 def gaussian_prototypes(n_classes: int, n_features: int, seed: int) -> Tensor:
     """Rows N(0, 1): the published start, of length about √D."""
     return torch.randn(n_classes, n_features, generator=torch.Generator().manual_seed(seed))

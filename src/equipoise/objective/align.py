@@ -3,6 +3,7 @@
 proximal     ½ ‖w − w_t‖²                          with what the server sent; FedProx, 2020, eq. 2
 to_anchors   mean_c ‖p_c − t_c‖² / D               over all classes, or those the client owns
              t = A, or progressive: t = (1 − p)·P_start + p·A
+to_means     mean_i ‖f_i − m_{y_i}‖² / D           with class means m that the server sent; FedProto, 2022, eq. 6
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from torch import Tensor
 from equipoise.models.heads import ANCHORS, PROTOTYPES
 from equipoise.objective.compose import Term, View
 
+MEANS, COUNTS = "means.features", "means.counts"
+"""What the class means [C, D] and how many images they are of [C] are called when they go down."""
 Classes = Literal["all", "owned"]
 Target = Literal["anchors", "progressive"]
 
@@ -35,3 +38,12 @@ def to_anchors(classes: Classes = "all", target: Target = "anchors") -> Term:
         return per_class[owned].mean()
 
     return align
+
+
+def to_means(view: View) -> Tensor:
+    """Over the images whose class has a mean; nothing before the server has sent any."""
+    if MEANS not in view.received:
+        return view.features.sum() * 0.0
+    known = (view.received[COUNTS] > 0)[view.labels].to(view.features.dtype)
+    distance = (view.features - view.received[MEANS][view.labels]).square().mean(1)
+    return (distance * known).sum() / known.sum().clamp_min(1)

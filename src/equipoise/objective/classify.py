@@ -1,15 +1,27 @@
 """Classification.
 
-cls = mean_i CE(softmax(logits_i), y_i)
+cls        mean_i CE(softmax(logits_i), y_i)
+balanced   mean_i CE(softmax_c(logits_ic + γ·log n_c), y_i)        n_c: the client's images of class c
 """
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from equipoise.objective.compose import View
+from equipoise.objective.compose import Term, View
 
 
 def cross_entropy(view: View) -> Tensor:
     return F.cross_entropy(view.logits, view.labels)
+
+
+def balanced_cross_entropy(gamma: float) -> Term:
+    """Classes the client has no image of take no part."""
+
+    def cls(view: View) -> Tensor:
+        counts = torch.from_numpy(view.moment.counts).to(view.logits.dtype)
+        return F.cross_entropy(view.logits + gamma * counts.log(), view.labels)
+
+    return cls

@@ -50,8 +50,12 @@ Term = Callable[[View], Tensor]
 Objective = Callable[[Net, Batch, State, Moment], Losses]
 
 
-def objective(base: Mapping[str, Term], align: Term | None = None) -> Objective:
-    """(net, batch, received, moment) → losses; `received` is what the server sent down."""
+Remember = Callable[[View], State]
+"""What the objective wants to see again at the client's next step, as part of `received`."""
+
+
+def objective(base: Mapping[str, Term], align: Term | None = None, remember: Remember | None = None) -> Objective:
+    """(net, batch, received, moment) → losses; `received` is what the server sent down, and what was remembered."""
 
     def losses(net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
         seen, labels = net.forward(batch.images), batch.labels
@@ -59,6 +63,16 @@ def objective(base: Mapping[str, Term], align: Term | None = None) -> Objective:
         parts = {name: term(view) for name, term in base.items()}
         total = torch.stack(list(parts.values())).sum()
         hit = (seen.logits.detach().argmax(1) == labels).float().mean()
-        return Losses(total, align(view) if align else None, parts, hit)
+        return Losses(total, align(view) if align else None, parts, hit, remember(view) if remember else {})
+
+    return losses
+
+
+def staged(first: Objective, then: Objective, cycle: int, epochs: int) -> Objective:
+    """In the first `epochs` of every `cycle` epochs of the run one objective, then the other."""
+
+    def losses(net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
+        chosen = first if moment.epoch % cycle < epochs else then
+        return chosen(net, batch, received, moment)
 
     return losses

@@ -17,12 +17,12 @@ from equipoise.objective.compose import Term, View
 
 
 def contrast(tau: float = 0.07, bank: str | None = None) -> Term:
-    """`bank` names the received tensors with extra negatives: `{bank}.features`, `{bank}.labels`."""
+    """`bank` names the received tensors with extra negatives: `{bank}.features` of length 1, `{bank}.labels`."""
 
     def con(view: View) -> Tensor:
         z = F.normalize(view.features, dim=1)
         extra = None
-        if bank is not None:
+        if bank is not None and f"{bank}.features" in view.received:
             other = view.labels[:, None] != view.received[f"{bank}.labels"][None]
             extra = (z @ view.received[f"{bank}.features"].T / tau).masked_fill(~other, -torch.inf)
         return supervised_contrast(z, view.labels, tau, extra)

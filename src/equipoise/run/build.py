@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,15 +11,16 @@ from torch import nn
 
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, DataError
 from equipoise.core.registry import ENGINES
-from equipoise.core.values import State
+from equipoise.core.values import ClientUpdate, State
 from equipoise.data.splits import load_splits
 from equipoise.engine.engine import Engine, Site, clock_of, method_of
-from equipoise.evaluate.score import Scorer
+from equipoise.evaluate.looks import Scorer
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
 from equipoise.partition.divide import Partition, divide
+from equipoise.server.merge import ServerState
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Federation:
     def n_clients(self) -> int:
         return len(self.site.indices)
 
+    def merge(self, state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
+        assert self.method.merge is not None, "method_of fills in what a method leaves open"
+        return self.method.merge(state, updates)
+
     @property
     def carries(self) -> bool:
         """Whether clients go on from their own model, because nothing is sent down to them."""
@@ -52,7 +58,10 @@ def build(config: Config, data_path: Path | None = None) -> Federation:
     site = Site(config, splits.train, indices, n_classes, splits.mean, splits.std)
     model = build_model(config.model, site.shape, n_classes, config.seed, method.head)
     _require_batches(site, model)
-    scorer = Scorer(model, splits, config)
+    if method.teacher is not None and len(splits.public) < 2:
+        what = f"a public pool of {len(splits.public)} images is too small to train a teacher on"
+        raise DataError(what, where="data.public", fix="a larger data.public or data.limit")
+    scorer = Scorer(model, splits, config, indices)
     return Federation(config, clock_of(config), method, partition, site, scorer, state_of(model))
 
 

@@ -11,6 +11,7 @@ from equipoise.config.loader import Request
 from equipoise.config.schema import check
 from equipoise.core.errors import EquipoiseError
 from equipoise.engine.wire import join_parent, receive, send
+from equipoise.run.fuse import fuse_one, load_clients
 from equipoise.run.session import Membership, resume, start
 from equipoise.run.watch import Nobody
 from equipoise.store import read
@@ -34,8 +35,12 @@ def run_cell(order: dict[str, Any]) -> dict[str, Any]:
     try:
         with open_store(order["store"]) as store:
             if run_id is None:
-                member = Membership(order["sweep"], order["cell"])
-                run_id = start(store, Request(check(order["config"]), folder), Nobody(), member)
+                member, config = Membership(order["sweep"], order["cell"]), check(order["config"])
+                if order["clients_of"] is not None:
+                    stored = load_clients(store, read.find_run(store, order["clients_of"]), config, folder)
+                    run_id = fuse_one(store, stored, config, member)
+                else:
+                    run_id = start(store, Request(config, folder), Nobody(), member)
             else:
                 resume(store, read.find_run(store, run_id), Nobody(), folder)
             value = read.final_metrics(store, run_id).get(read.find_run(store, run_id).headline)

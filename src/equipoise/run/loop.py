@@ -20,9 +20,13 @@ from equipoise.core.streams import stream
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Row, State, Task
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.engine.engine import Engine, Result
-from equipoise.evaluate.score import Scores, chosen_clients, score
+from equipoise.evaluate.geometry import prototype_scores
+from equipoise.evaluate.looks import Looks
+from equipoise.evaluate.pictures import pictures
+from equipoise.evaluate.score import Scores, beside, chosen_clients, score
 from equipoise.evaluate.updates import update_scores
 from equipoise.run.build import Federation
+from equipoise.run.teacher import first_gift
 from equipoise.server.admit import objection
 from equipoise.server.merge import ServerState
 from equipoise.server.predict import Merged
@@ -30,21 +34,25 @@ from equipoise.server.predict import Merged
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All that the next step depends on: the server's state, what clients keep, and which of them were stopped."""
+    """All that the next step depends on: the server's state, what clients keep, which of them were stopped, and what
+    goes down beside the model."""
 
     server: ServerState
     own: Mapping[int, ClientState] = field(default_factory=dict)
     stopped: frozenset[int] = frozenset()
+    gift: State = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Record:
-    """One finished step: its numbers, its events, and the state the next one starts from."""
+    """One finished step: its numbers, its events, the state the next one starts from, and at the end of the run what
+    pictures need."""
 
     step: int
     rows: Sequence[Row]
     events: Sequence[Event]
     snapshot: Snapshot
+    pictures: State = field(default_factory=dict)
 
 
 Tick = Callable[[int, int, int, Result], None]
@@ -61,23 +69,24 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
         for result in engine.map(tasks):
             results.append(result)
             tick(step, len(results), len(tasks), result)
-        updates, events = admitted(results, snapshot.server.model, step)
+        start = federation.start if federation.carries else snapshot.server.model
+        updates, events = admitted(results, start, step)
         events = [*engine.take_events(), *events]
         snapshot, merged = merge(federation, snapshot, updates, results)
-        scores = measured(federation, tasks, updates, merged, step)
-        round_ = None if federation.config.is_one_shot else step
-        rows = [Row(step, round_, client, name, value) for (client, name), value in scores.items()]
-        yield Record(step, rows, events, snapshot)
+        told: Scores = {(update.client, name): value for update in updates for name, value in update.metrics.items()}
+        scores, kept = observed(federation, merged, step)
+        told |= update_scores(start, updates) | traffic(federation, tasks, updates) | scores
+        yield Record(step, rows_of(federation, told, step), events, snapshot, kept)
 
 
 def first_snapshot(federation: Federation) -> Snapshot:
-    return Snapshot(ServerState(federation.start))
+    return Snapshot(ServerState(federation.start), gift=first_gift(federation))
 
 
 def plan(federation: Federation, snapshot: Snapshot, step: int) -> list[Task]:
     """Who trains, and from what."""
-    epochs = federation.clock.span(step)
-    shared = federation.start if federation.carries else snapshot.server.model
+    epochs = federation.clock.span(step) if federation.method.trains else range(0)
+    shared = {**(federation.start if federation.carries else snapshot.server.model), **snapshot.gift}
     clients = [client for client in cohort(federation, step) if client not in snapshot.stopped]
     return [Task(step, client, epochs, shared, snapshot.own.get(client, ClientState())) for client in clients]
 
@@ -112,41 +121,65 @@ def merge(
     given = {update.client for update in updates}
     if federation.carries:
         own = {**snapshot.own, **{update.client: update.own for update in updates}}
-        everybody = [_standing(federation, client, state) for client, state in sorted(own.items())]
-        server = federation.method.merge(ServerState(federation.start), everybody)
         stopped = snapshot.stopped | {result.client for result in results if result.client not in given}
-        return Snapshot(server, own, stopped), Merged(server.model, everybody)
-    kept = {update.client: ClientState(policy=update.own.policy) for update in updates if update.own.policy}
-    server = federation.method.merge(snapshot.server, updates)
-    return Snapshot(server, {**snapshot.own, **kept}), Merged(server.model, updates)
+        server, merged = stood(federation, own)
+        gift = snapshot.gift if federation.config.is_one_shot else {**snapshot.gift, **server.gift}
+        return Snapshot(server, own, stopped, gift), merged
+    kept = {
+        update.client: ClientState(policy=update.own.policy, memory=update.own.memory)
+        for update in updates
+        if update.own.policy or update.own.memory
+    }
+    server = federation.merge(snapshot.server, updates)
+    gift = {**snapshot.gift, **server.gift}
+    return Snapshot(server, {**snapshot.own, **kept}, gift=gift), Merged(server.model, updates, server.gift)
 
 
-def _standing(federation: Federation, client: int, own: ClientState) -> ClientUpdate:
-    """A client as the server last heard of it."""
-    counts = federation.site.counts(client).tolist()
-    return ClientUpdate(client, sum(counts), own.model, own, {}, counts)
+def stood(federation: Federation, own: Mapping[int, ClientState]) -> tuple[ServerState, Merged]:
+    """The merge of clients as the server last heard of them, from the common start."""
+    everybody = []
+    for client, state in sorted(own.items()):
+        counts = federation.site.counts(client).tolist()
+        everybody.append(ClientUpdate(client, sum(counts), state.model, state, {}, counts))
+    server = federation.merge(ServerState(federation.start), everybody)
+    return server, Merged(server.model, everybody, server.gift)
 
 
-def measured(
-    federation: Federation, tasks: Sequence[Task], updates: Sequence[ClientUpdate], merged: Merged, step: int
-) -> Scores:
-    config = federation.config
-    scores: Scores = {(update.client, name): value for update in updates for name, value in update.metrics.items()}
-    scores |= update_scores(tasks[0].shared, updates)
-    scores |= traffic(federation, len(tasks), len(updates), step)
-    if (step + 1) % config.evaluate.every == 0 or step + 1 == config.steps:
-        at_most = len(merged.clients) if federation.method.predict is None else config.evaluate.clients
-        clients = chosen_clients(merged.clients, at_most, config.seed, step)
-        scores |= score(federation.scorer, federation.method.predict, merged, clients)
-    return scores
+def rows_of(federation: Federation, scores: Scores, step: int) -> list[Row]:
+    round_ = None if federation.config.is_one_shot else step
+    return [Row(step, round_, client, name, value) for (client, name), value in scores.items()]
 
 
-def traffic(federation: Federation, n_tasks: int, n_updates: int, step: int) -> Scores:
+def observed(federation: Federation, merged: Merged, step: int) -> tuple[Scores, State]:
+    """What the evaluator measures at a checkpoint, and what it keeps of the last one for pictures."""
+    config, method = federation.config, federation.method
+    scores, is_last = prototype_scores(merged), step + 1 == config.steps
+    if not is_last and (step + 1) % config.evaluate.every != 0:
+        return scores, {}
+    looks = Looks(federation.scorer)
+    at_most = len(merged.clients) if method.predict is None else config.evaluate.clients
+    clients = chosen_clients(merged.clients, at_most, config.seed, step)
+    scores |= score(looks, method.predict, merged, clients)
+    if method.predict and len(merged.clients) <= config.evaluate.clients and config.shows_beside(is_last):
+        scores |= beside(looks, merged)
+    return scores, pictures(looks, merged, clients) if is_last else {}
+
+
+def traffic(federation: Federation, tasks: Sequence[Task], updates: Sequence[ClientUpdate]) -> Scores:
     """Bytes that would cross the network: the start goes down once; a one-shot model comes up once, at the end."""
-    if federation.method.predict is None or federation.method.pools_data:
+    method, step = federation.method, tasks[0].step
+    if method.pools_data or (method.predict is None and not method.sends_up):
         return {(None, "bytes/down"): 0.0, (None, "bytes/up"): 0.0}
-    size = sum(tensor.numel() * tensor.element_size() for tensor in federation.start.values())
-    goes_down = step == 0 or not federation.carries
-    comes_up = not federation.carries or step + 1 == federation.config.steps
-    down, up = n_tasks * size * goes_down, n_updates * size * comes_up
-    return {(None, "bytes/down"): float(down), (None, "bytes/up"): float(up)}
+    is_one_shot, is_last = federation.config.is_one_shot, step + 1 == federation.config.steps
+    model = size(federation.start)
+    gift = size(tasks[0].shared) - model
+    down = model * (step == 0 or not federation.carries) + gift * (step == 0 or not is_one_shot)
+    up = [model * method.sends_up * (is_last or not federation.carries), *(size(update.own.told) for update in updates)]
+    return {
+        (None, "bytes/down"): float(len(tasks) * down),
+        (None, "bytes/up"): float(len(updates) * up[0] + sum(up[1:]) * (is_last or not is_one_shot)),
+    }
+
+
+def size(state: State) -> int:
+    return sum(tensor.numel() * tensor.element_size() for tensor in state.values())

@@ -25,7 +25,7 @@ from equipoise.core.values import Event, Indices
 from equipoise.data.source import data_folder
 from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
-from equipoise.run.checkpoint import pack, unpack
+from equipoise.run.checkpoint import pack, pack_pictures, unpack
 from equipoise.run.loop import Snapshot, federate, first_snapshot
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
@@ -53,7 +53,7 @@ def start(store: Store, request: Request, watch: Watch, member: Membership = ALO
     run_id = new_run_id(request.config.name)
     with write.hold(store, run_id):
         with blobs.referring(store):
-            _announce(store, run_id, request, federation, member)
+            announce(store, run_id, request, federation, member)
         _carry_on(store, run_id, federation, first_snapshot(federation), 0, watch)
     return run_id
 
@@ -65,17 +65,13 @@ def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) 
     if run.version != __version__:
         what = f"run '{run.run_id}' was started by version {run.version}; this is {__version__}"
         raise ConfigError(f"{what}, whose numbers may differ", fix="install that version, or start a new run")
-    known = run.environment.get("data_path")
-    folder = data_path or (Path(known) if known else None)
+    folder = folder_of(run, data_path)
     with write.hold(store, run.run_id):
         run = read.find_run(store, run.run_id)
         if run.status == "done":  # another process finished it while we waited
             return
         federation = build(check(run.config), folder)
-        here = surroundings(federation, folder)
-        if here["content"] != run.environment["content"] or federation.partition.fingerprint != run.partition:
-            what = f"the data is not what run '{run.run_id}' began with"
-            raise ConfigError(what, where=str(folder or "data"), fix="give --path with the same files")
+        here = require_same_data(run, federation, folder)
         write.restart(store, run.run_id, here)
         snapshot, first = _newest(store, run.run_id, federation)
         text = f"was {run.status}; goes on after {first} of {federation.config.steps} checkpoints"
@@ -83,7 +79,7 @@ def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) 
         _carry_on(store, run.run_id, federation, snapshot, first, watch)
 
 
-def _announce(store: Store, run_id: str, request: Request, federation: Federation, member: Membership) -> None:
+def announce(store: Store, run_id: str, request: Request, federation: Federation, member: Membership) -> None:
     config, partition = request.config, federation.partition
     run = NewRun(
         run_id=run_id,
@@ -111,6 +107,21 @@ def _announce(store: Store, run_id: str, request: Request, federation: Federatio
     clients = [Client(k, sum(counts), counts) for k, counts in enumerate(counted)]
     events = [Event("started", f"version {__version__}"), *partition_events(partition)]
     write.create_run(store, run, owned, clients, events)
+
+
+def folder_of(run: Run, given: Path | None) -> Path | None:
+    """Where a run's data lies: as given now, or where it lay then."""
+    known = run.environment.get("data_path")
+    return given or (Path(known) if known else None)
+
+
+def require_same_data(run: Run, federation: Federation, folder: Path | None) -> dict[str, str | None]:
+    """What surrounds the federation now; refused if its data is not what the run began with."""
+    here = surroundings(federation, folder)
+    if here["content"] != run.environment["content"] or federation.partition.fingerprint != run.partition:
+        what = f"the data is not what run '{run.run_id}' began with"
+        raise ConfigError(what, where=str(folder or "data"), fix="give --path with the same files")
+    return here
 
 
 def surroundings(federation: Federation, data_path: Path | None) -> dict[str, str | None]:
@@ -170,7 +181,8 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
         engine = make_engine(federation.site)
         for record in federate(federation, engine, snapshot, first, watch.tick):
             with blobs.referring(store):
-                manifest = {name: blobs.put(store, data) for name, data in pack(record.snapshot).items()}
+                packed = pack(record.snapshot) | pack_pictures(record.pictures)
+                manifest = {name: blobs.put(store, data) for name, data in packed.items()}
                 write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
             write.prune(store, run_id)
             watch.checkpoint(record)

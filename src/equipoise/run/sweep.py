@@ -1,20 +1,21 @@
 """Many runs: a grid × seeds over worker processes. Finished cells are not run again, stopped ones go on.
 
 A cell is known by the hash of its configuration and the version that ran it, so a sweep may be stopped, killed,
-extended and started again; nothing is trained twice.
+extended and started again; nothing is trained twice. One-shot cells that differ in their server only are trained once:
+the first of them trains, the others fuse its clients.
 """
 
 from __future__ import annotations
 
 import json
 import selectors
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from equipoise import __version__
+from equipoise.config.schema import check
 from equipoise.core.registry import DATASETS
 from equipoise.data.splits import content_of
 from equipoise.engine.wire import Child, receive, send
@@ -47,18 +48,19 @@ def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) ->
     """Every cell's place when all is done; `follow` is called whenever something may have changed."""
     contents = Contents(grid)
     places = [_known(store, cell, contents) for cell in grid.cells]
-    waiting = deque(i for i, place in enumerate(places) if place.state == "waiting")
+    trained = _trained(store, grid, contents)
+    waiting = [i for i, place in enumerate(places) if place.state == "waiting"]
     idle: list[Child] = []
     busy: dict[int, tuple[Child, int]] = {}
     try:
         while waiting or busy:
-            while waiting and len(busy) < jobs:
-                i = waiting.popleft()
+            while len(busy) < jobs and (i := _next(places, waiting, [i for _, i in busy.values()])) is not None:
+                waiting.remove(i)
                 child = idle.pop() if idle else Child("equipoise.run.cell")
                 places[i] = replace(places[i], state="running")
                 busy[child.socket.fileno()] = (child, i)
                 with suppress(ConnectionError):  # a child that is gone is noticed when it is waited for
-                    send(child.socket, _order(location, grid, places[i]))
+                    send(child.socket, _order(location, grid, places[i], trained.get(_training(places[i]))))
             follow(places)
             for number in _ready(busy):
                 child, i = busy.pop(number)
@@ -70,6 +72,8 @@ def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) ->
                 else:
                     idle.append(child)
                     places[i] = replace(places[i], **json.loads(answer))
+                    if places[i].state == "done":
+                        trained.setdefault(_training(places[i]), str(places[i].run_id))
     finally:
         for child, _ in busy.values():
             child.process.terminate()
@@ -109,11 +113,34 @@ def _known(store: Store, cell: Cell, contents: Contents) -> Place:
     return Place(cell, run_id=runs[0].run_id if runs else None)
 
 
-def _order(location: str, grid: Grid, place: Place) -> bytes:
+def _training(place: Place) -> str | None:
+    return place.cell.config.training_fingerprint()
+
+
+def _trained(store: Store, grid: Grid, contents: Contents) -> dict[str | None, str]:
+    """Training hash → a run that is done and has those clients, for what the cells need."""
+    cells = {key: cell for cell in grid.cells if (key := cell.config.training_fingerprint()) is not None}
+    found: dict[str | None, str] = {}
+    for run in read.runs(store, status="done") if cells else []:
+        if run.version == __version__ and run.config["communication"] == "one-shot":
+            key = check(run.config).training_fingerprint()
+            if key in cells and run.environment["content"] == contents.of(cells[key]):
+                found[key] = run.run_id
+    return found
+
+
+def _next(places: Sequence[Place], waiting: Sequence[int], running: Sequence[int]) -> int | None:
+    """The first cell whose clients are not being trained by another one just now."""
+    under_way = {_training(places[i]) for i in running} - {None}
+    return next((i for i in waiting if _training(places[i]) not in under_way), None)
+
+
+def _order(location: str, grid: Grid, place: Place, clients_of: str | None) -> bytes:
     order: dict[str, Any] = {
         "store": location,
         "config": place.cell.config.model_dump(),
         "run_id": place.run_id,
+        "clients_of": clients_of,
         "sweep": grid.name,
         "cell": place.cell.label,
         "data_path": str(grid.data_path) if grid.data_path else None,

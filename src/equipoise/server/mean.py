@@ -9,6 +9,7 @@ Source: McMahan et al., "Communication-Efficient Learning", 2017, algorithm 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -18,7 +19,7 @@ from equipoise.server.merge import ServerState
 
 
 def mean(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
-    return ServerState(weighted_mean(updates), state.memory)
+    return replace(state, model=weighted_mean(updates))
 
 
 def weighted_mean(updates: Sequence[ClientUpdate]) -> State:

@@ -13,10 +13,11 @@ from equipoise.core.values import ClientUpdate, State
 
 @dataclass(frozen=True)
 class ServerState:
-    """The model that goes down, and the buffers of a server optimiser."""
+    """The model that goes down, the buffers of a server optimiser, and what goes down beside the model."""
 
     model: State
     memory: State = field(default_factory=dict)
+    gift: State = field(default_factory=dict)
 
 
 Merge = Callable[[ServerState, Sequence[ClientUpdate]], ServerState]

@@ -14,6 +14,7 @@ Optimization", 2021, algorithm 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -54,7 +55,7 @@ def _stepping(step: Step) -> Merge:
             move, buffers = step(mean[name] - state.model[name], buffers)
             model[name] = state.model[name] + move
             memory |= {f"{key}/{name}": buffer for key, buffer in buffers.items()}
-        return ServerState(model, memory)
+        return replace(state, model=model, memory=memory)
 
     return merge
 

@@ -1,50 +1,84 @@
 """How the merged thing predicts.
 
-Predict: (outputs, merged) → probabilities [N, C], where outputs(state) are features and logits of a model
-model                 softmax(logits of the merged model)
-probability_ensemble  Σ_k (n_k / n)·softmax(logits_k)
-logit_ensemble        softmax(Σ_k (n_k / n)·logits_k)
+Predict: (scene, merged) → probabilities [N, C], where the scene says what models see
+parameter-average     softmax(logits of the merged model)
+probability-ensemble  Σ_k (n_k / n)·softmax(logits_k)
+logit-ensemble        softmax(Σ_k (n_k / n)·logits_k)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientUpdate, State
 from equipoise.models.classifier import Seen
+from equipoise.models.look import Summary
 
 Outputs = Callable[[State], Seen]
 
 
 @dataclass(frozen=True)
+class Scene:
+    """What a server can learn: its answers are for `asked`, and of a client's own images it gets summaries only."""
+
+    asked: Outputs
+    """What a model sees in the images that are to be classified."""
+    noise: Outputs
+    """What a model sees in images without content, which the server draws itself."""
+    ask: Callable[[int, Sequence[State], Summary], State]
+    """(client, models sent to it, summary) → what the client makes of its own training images."""
+    recalibrated: Callable[[State], State]
+    """A model with its BatchNorm statistics measured anew by the clients."""
+
+
+@dataclass(frozen=True)
 class Merged:
-    """What the server has after a merge: its model, and the clients it was made from."""
+    """What the server has after a merge: its model, what it sends beside it, and the clients it was made from."""
 
     model: State
     clients: Sequence[ClientUpdate]
+    gift: State = field(default_factory=dict)
 
 
-Predict = Callable[[Outputs, Merged], Tensor]
+Predict = Callable[[Scene, Merged], Tensor]
+NEEDS_PROTOTYPES, NEEDS_BATCH_NORM, NEEDS_GIFT = "prototypes", "batch-norm", "gift"
+"""Traits: only for models with a prototype head, with BatchNorm, or where the server made something to send down."""
+SECOND_EXCHANGE = "second-exchange"
+"""Trait: needs the clients a second time, so it is never one-shot."""
 
 
-def model(outputs: Outputs, merged: Merged) -> Tensor:
-    return outputs(merged.model).logits.softmax(1)
+@PREDICTS.register("parameter-average", aliases=("model",))
+def parameter_average(scene: Scene, merged: Merged) -> Tensor:
+    return scene.asked(merged.model).logits.softmax(1)
 
 
-def probability_ensemble(outputs: Outputs, merged: Merged) -> Tensor:
-    return weighted(merged, lambda client: outputs(client.model).logits.softmax(1))
+@PREDICTS.register("probability-ensemble")
+def probability_ensemble(scene: Scene, merged: Merged) -> Tensor:
+    return weighted(merged, lambda client: scene.asked(client.model).logits.softmax(1))
 
 
-def logit_ensemble(outputs: Outputs, merged: Merged) -> Tensor:
-    return weighted(merged, lambda client: outputs(client.model).logits).softmax(1)
+@PREDICTS.register("logit-ensemble")
+def logit_ensemble(scene: Scene, merged: Merged) -> Tensor:
+    return weighted(merged, lambda client: scene.asked(client.model).logits).softmax(1)
+
+
+def ordered(merged: Merged) -> list[ClientUpdate]:
+    """The clients by number, so that no sum depends on who answered first."""
+    return sorted(merged.clients, key=lambda client: client.client)
+
+
+def shares(clients: Sequence[ClientUpdate]) -> list[float]:
+    """n_k / n."""
+    total = sum(client.samples for client in clients)
+    return [client.samples / total for client in clients]
 
 
 def weighted(merged: Merged, answer: Callable[[ClientUpdate], Tensor]) -> Tensor:
     """Σ_k (n_k / n)·answer_k, in client order."""
-    clients = sorted(merged.clients, key=lambda client: client.client)
-    total = sum(client.samples for client in clients)
-    return torch.stack([answer(client) * (client.samples / total) for client in clients]).sum(0)
+    clients = ordered(merged)
+    return torch.stack([answer(client) * share for client, share in zip(clients, shares(clients), strict=True)]).sum(0)

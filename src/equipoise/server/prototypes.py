@@ -8,24 +8,23 @@ counts   p̄_c = Σ_k n_kc·p_kc / Σ_k n_kc                  only clients that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from equipoise.config.blocks import Prototypes
 from equipoise.core.values import ClientUpdate
 from equipoise.models.heads import PROTOTYPES
 from equipoise.server.mean import weighted_mean
 from equipoise.server.merge import Merge, ServerState
 
-Prototypes = Literal["plain", "unit", "counts"]
-
 
 def merge_prototypes(kind: Prototypes) -> Merge:
     def merge(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
         ordered = sorted(updates, key=lambda update: update.client)
-        return ServerState({**weighted_mean(ordered), PROTOTYPES: merged(kind, ordered)}, state.memory)
+        return replace(state, model={**weighted_mean(ordered), PROTOTYPES: merged(kind, ordered)})
 
     return merge
 

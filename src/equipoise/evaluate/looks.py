@@ -1,0 +1,132 @@
+"""What models see: features and logits on the splits, each asked for once per checkpoint.
+
+Only the evaluator sees validation and test. Training images are looked at on the clients' behalf, for what they would
+report of them, and by the probe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from equipoise.config.schema import Config
+from equipoise.core.streams import stream
+from equipoise.core.values import Images, Indices, Pixels, State
+from equipoise.data.splits import Splits
+from equipoise.models.build import contiguous_copies
+from equipoise.models.classifier import Classifier, Seen
+from equipoise.models.look import Lens, Summary, look
+from equipoise.server.predict import Scene
+
+N_NOISE = 64
+"""Images without content, of uniform noise, that `iffi` compares with."""
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A network to load states into, the splits, and which training images are whose."""
+
+    model: Classifier
+    splits: Splits
+    config: Config
+    indices: Sequence[Indices]
+
+    @property
+    def lens(self) -> Lens:
+        return Lens(self.splits.mean, self.splits.std, self.config.evaluate.batch)
+
+    def seen(self, state: State, pixels: Pixels) -> Seen:
+        """Features [N, D] and logits [N, C] of a model with that state."""
+        self.model.load_state_dict(dict(state))
+        return look(self.model, pixels, self.lens)
+
+    def recalibrated(self, state: State) -> State:
+        """Every client measures BatchNorm statistics of the model on its own images; they are averaged by samples."""
+        total, result = sum(map(len, self.indices)), {name: tensor.clone() for name, tensor in state.items()}
+        statistics = [name for name in state if name.endswith(("running_mean", "running_var"))]
+        for name in statistics:
+            result[name].zero_()
+        for index in self.indices:
+            measured = self._measured(state, self.splits.train.pixels[index])
+            for name in statistics:
+                result[name] += measured[name] * (len(index) / total)
+        return result
+
+    def _measured(self, state: State, pixels: Pixels) -> State:
+        self.model.load_state_dict(dict(state))
+        layers = [module for module in self.model.modules() if isinstance(module, nn.BatchNorm2d)]
+        before = [layer.momentum for layer in layers]
+        for layer in layers:
+            layer.reset_running_stats()
+            layer.momentum = None  # the plain mean over batches
+        self.model.train()
+        with torch.no_grad():
+            for batch in self.lens.batches(pixels):
+                self.model(batch)
+        for layer, momentum in zip(layers, before, strict=True):
+            layer.momentum = momentum
+        return contiguous_copies(self.model.state_dict())
+
+
+class Looks:
+    """One checkpoint's answers so far: a model that was asked for all images of a split is not asked again."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        splits, options, seed = scorer.splits, scorer.config.evaluate, scorer.config.seed
+        rows = np.sort(stream(seed, "train-images").permutation(len(splits.train))[: options.train_images])
+        noise = stream(seed, "noise-images").integers(0, 256, (N_NOISE, *splits.test.pixels.shape[1:]), dtype=np.uint8)
+        self.scorer = scorer
+        self.images = {
+            "validation": splits.validation,
+            "test": splits.test,
+            "train": splits.train.take(rows),
+            "noise": Images(noise, np.zeros(N_NOISE, dtype=np.int64)),
+        }
+        self.own = [np.flatnonzero(np.isin(rows, index)) for index in scorer.indices]
+        self._known: dict[tuple[str, int], Seen] = {}
+        self._recalibrated: dict[int, State] = {}
+        self._kept: list[State] = []
+
+    def at(self, split: str, state: State) -> Seen:
+        key = split, id(state)
+        if key not in self._known:
+            self._known[key] = self.scorer.seen(state, self.images[split].pixels)
+            self._kept.append(state)  # an id is free for another state once its owner is gone
+        return self._known[key]
+
+    def labels(self, split: str) -> Tensor:
+        return torch.tensor(self.images[split].labels)
+
+    def some(self, split: str, state: State, limit: int | None) -> tuple[Tensor, Tensor]:
+        """Logits and labels of `limit` images of a split, drawn once for the run."""
+        images = self.images[split]
+        draw = stream(self.scorer.config.seed, "client-images", len(images))
+        some = np.sort(draw.permutation(len(images))[:limit])
+        known = self._known.get((split, id(state)))
+        logits = self.scorer.seen(state, images.pixels[some]).logits if known is None else known.logits[some]
+        return logits, torch.from_numpy(images.labels[some])
+
+    def scene(self, split: str) -> Scene:
+        """What a server can learn while it answers for a split."""
+        return Scene(
+            asked=lambda state: self.at(split, state),
+            noise=lambda state: self.at("noise", state),
+            ask=self._ask,
+            recalibrated=self._recalibrate,
+        )
+
+    def _ask(self, client: int, states: Sequence[State], summary: Summary) -> State:
+        rows = torch.from_numpy(self.own[client])
+        seen = [self.at("train", state) for state in states]
+        own = [Seen(one.features[rows], one.logits[rows]) for one in seen]
+        return summary(own, self.labels("train")[rows])
+
+    def _recalibrate(self, state: State) -> State:
+        if id(state) not in self._recalibrated:
+            self._recalibrated[id(state)] = self.scorer.recalibrated(state)
+            self._kept.append(state)
+        return self._recalibrated[id(state)]

@@ -1,0 +1,21 @@
+"""How good the encoders are, whatever the merge: a ridge head on all of them, fitted on training images.
+
+    x = [f_1/‖f_1‖, …, f_K/‖f_K‖]        accuracy/probe = accuracy of argmax x·W on test, W as in `server/ridge`
+
+The evaluator fits it with data that no server has. A merge far below its probe is to blame itself, not its clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from equipoise.core.values import State
+from equipoise.evaluate.accuracy import accuracy
+from equipoise.evaluate.looks import Looks
+from equipoise.server.ridge import concatenated, solved, sums, with_one
+
+
+def probe(looks: Looks, states: Sequence[State]) -> float:
+    train, test = ([looks.at(split, state).features for state in states] for split in ("train", "test"))
+    head = solved([sums(concatenated(train), looks.labels("train"), len(looks.scorer.splits.classes))])
+    return accuracy(with_one(concatenated(test)) @ head, looks.labels("test"))

@@ -1,0 +1,32 @@
+"""FAFI whose contrast also sees features that the client remembers from earlier steps.
+
+base = cls + con + pf + pp, con with a memory of M features as extra negatives        align = 0        λ = 0
+merge = mean by samples, prototypes as server.merge says        predict = feature-average
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from equipoise.core.registry import METHODS
+from equipoise.method.answers import Method
+from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
+from equipoise.objective.bank import queue
+from equipoise.objective.compose import objective
+
+MEMORY = "memory"
+
+
+class MemoryBankOptions(PrototypeOptions):
+    name: str = "memory-bank"
+    size: int = Field(1024, ge=1, description="M, how many features a client remembers")
+
+
+@METHODS.register("memory-bank", options=MemoryBankOptions)
+def memory_bank(options: MemoryBankOptions) -> Method:
+    return Method(
+        objective=objective(four_terms(options, MEMORY), remember=queue(options.size, MEMORY)),
+        merge=None,
+        predict="feature-average",
+        head=prototype_head(options),
+    )

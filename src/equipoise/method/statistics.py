@@ -1,0 +1,35 @@
+"""Statistics only: nobody trains. Clients send sums of features of the common start, the server solves the head.
+
+base = 0        align = 0        λ = 0        merge: W = (Σ_k G_k + r·I)⁻¹ Σ_k S_k, as in `server/ridge`
+predict = the start's encoder with that head
+G and S hold what class means and covariances hold, and add up: the result does not depend on how the data is split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from torch import Tensor
+
+from equipoise.config.blocks import MethodOptions
+from equipoise.core.registry import METHODS
+from equipoise.core.values import ClientUpdate, State
+from equipoise.method.answers import Method
+from equipoise.models.classifier import Seen
+from equipoise.server.merge import ServerState
+from equipoise.server.ridge import solved, sums
+
+
+@METHODS.register("statistics", options=MethodOptions)
+def statistics(options: MethodOptions) -> Method:
+    return Method(merge=closed_form, sends_up=False, trains=False, tell=feature_sums)
+
+
+def feature_sums(seen: Sequence[Seen], labels: Tensor) -> State:
+    return sums(seen[0].features, labels, seen[0].logits.shape[1])
+
+
+def closed_form(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
+    head = solved([update.own.told for update in sorted(updates, key=lambda update: update.client)]).float()
+    return replace(state, model={**state.model, "head.weight": head[:-1].T.contiguous(), "head.bias": head[-1]})

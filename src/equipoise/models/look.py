@@ -1,0 +1,37 @@
+"""What a network sees in stored images, in evaluation mode, and what may be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from equipoise.core.values import Pixels, State
+from equipoise.data.augment import normalise
+from equipoise.models.classifier import Classifier, Seen
+
+Summary = Callable[[Sequence[Seen], Tensor], State]
+"""(what each model that was sent says of a client's own images, their labels) → the tensors the client sends back."""
+
+
+@dataclass(frozen=True)
+class Lens:
+    """How stored pixels become what a network takes: the constants that normalise them, images per pass."""
+
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    batch: int
+
+    def batches(self, pixels: Pixels) -> Iterator[Tensor]:
+        for at in range(0, len(pixels), self.batch):
+            yield normalise(torch.tensor(pixels[at : at + self.batch]), self.mean, self.std)
+
+
+def look(model: Classifier, pixels: Pixels, lens: Lens) -> Seen:
+    """Features [N, D] and logits [N, C]; the model is left in evaluation mode."""
+    model.eval()
+    with torch.inference_mode():
+        parts: list[Seen] = [model(batch) for batch in lens.batches(pixels)]
+    return Seen(torch.cat([part.features for part in parts]), torch.cat([part.logits for part in parts]))

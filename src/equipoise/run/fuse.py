@@ -1,0 +1,126 @@
+"""Train once, fuse many: other servers on the clients of a run that is done.
+
+    for each (merge, predict):   merged = merge(stored clients)      scores = predict(merged)      → a run of its own
+
+Nothing is trained. Each pair is stored as a run whose clients came from another, so a table can resolve to it; a pair
+that was fused before is found, not made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+
+import torch
+
+from equipoise import __version__
+from equipoise.config.loader import Request
+from equipoise.config.schema import Config, check
+from equipoise.core.errors import ConfigError
+from equipoise.core.registry import PREDICTS
+from equipoise.core.values import ClientState, Event
+from equipoise.engine.engine import method_of
+from equipoise.evaluate.geometry import prototype_scores
+from equipoise.evaluate.looks import Looks
+from equipoise.evaluate.score import beside, score
+from equipoise.run.build import Federation, build
+from equipoise.run.checkpoint import unpack
+from equipoise.run.loop import rows_of, stood
+from equipoise.run.session import ALONE, Membership, announce, folder_of, require_same_data
+from equipoise.store import blobs, read, write
+from equipoise.store.database import Store
+from equipoise.store.records import Checkpoint, Run, new_run_id
+
+
+@dataclass(frozen=True)
+class Server:
+    """A merge and a predict; None leaves the run's own."""
+
+    merge: str | None = None
+    predict: str | None = None
+
+    def on(self, config: Config) -> Config:
+        """The configuration with this server."""
+        chosen = {key: value for key, value in (("merge", self.merge), ("predict", self.predict)) if value is not None}
+        return check(config.model_dump() | {"server": config.server.model_dump() | chosen})
+
+
+def servers_of(run: Run, merges: Sequence[str], predicts: Sequence[str]) -> list[Server]:
+    """Every pair of the two; `all` stands for every way to predict that the method allows."""
+    config = check(run.config)
+    names: Sequence[str | None] = predicts or (None,)
+    if "all" in names:
+        names = [entry.name for entry in PREDICTS if _is_possible(Server(predict=entry.name), config)]
+    return [Server(merge, predict) for merge, predict in product(merges or (None,), names)]
+
+
+def _is_possible(server: Server, config: Config) -> bool:
+    try:
+        method_of(server.on(config))
+    except ConfigError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The trained clients of a run that is done, and what it takes to score them."""
+
+    run: Run
+    checkpoint: Checkpoint
+    clients: Mapping[int, ClientState]
+    federation: Federation
+    looks: Looks
+    folder: Path | None
+
+
+def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | None = None) -> list[str]:
+    """The ids of the fused runs, in the order of the servers."""
+    config = check(run.config)
+    wanted = [server.on(config) for server in servers]
+    for other in wanted:
+        method_of(other)  # every wrong request is refused before anything is loaded
+    content = run.environment["content"]
+    done = [found for found in read.runs(store, status="done") if found.version == run.version]
+    known = {found.config_hash: found.run_id for found in done if found.environment["content"] == content}
+    missing = {other.fingerprint(): other for other in wanted if other.fingerprint() not in known}
+    if missing:
+        stored = load_clients(store, run, config, data_path)
+        known |= {key: fuse_one(store, stored, other) for key, other in missing.items()}
+    return [known[other.fingerprint()] for other in wanted]
+
+
+def load_clients(store: Store, run: Run, config: Config, data_path: Path | None) -> Stored:
+    """The clients of a run, to be scored as `config` says."""
+    if run.status != "done" or run.version != __version__:
+        state = f"is {run.status}" if run.status != "done" else f"was made by version {run.version}"
+        fix = "`equipoise resume` it, or start a new run"
+        raise ConfigError(f"run '{run.run_id}' {state}: fuse needs one that this version has finished", fix=fix)
+    checkpoint = read.checkpoints(store, run.run_id)[0]
+    own = unpack({name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()}).own
+    if not any(state.model for state in own.values()):
+        what = f"run '{run.run_id}' sent its model back to the clients each round: their own models were not kept"
+        raise ConfigError(what, where="communication", fix="fuse works on communication=one-shot runs")
+    folder = folder_of(run, data_path)
+    federation = build(config, folder)
+    require_same_data(run, federation, folder)
+    torch.set_num_threads(config.engine.threads)
+    return Stored(run, checkpoint, own, federation, Looks(federation.scorer), folder)
+
+
+def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = ALONE) -> str:
+    """Score one server, and write it down as a run of one checkpoint; its id."""
+    federation = replace(stored.federation, config=config, method=method_of(config))
+    merged = stood(federation, stored.clients)[1]
+    scores = prototype_scores(merged) | score(stored.looks, federation.method.predict, merged, merged.clients)
+    scores |= beside(stored.looks, merged)
+    run_id, step = new_run_id(config.name), stored.checkpoint.step
+    text = f"clients of run {stored.run.run_id} after checkpoint {step + 1}; nothing was trained"
+    with write.hold(store, run_id), blobs.referring(store):
+        announce(store, run_id, Request(config, stored.folder), federation, member)
+        rows, event = rows_of(federation, scores, step), Event("fused", text, detail={"from": stored.run.run_id})
+        write.commit_step(store, run_id, step, rows, [event], stored.checkpoint.manifest)
+        write.finish(store, run_id, "done")
+    return run_id

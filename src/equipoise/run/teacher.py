@@ -1,0 +1,33 @@
+"""What the server sends beside the model before the first step: features of its public pool, seen by its teacher.
+
+teacher = the common start, trained on the pool by the same loop as a client        z = f/‖f‖ of the pool's images
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from equipoise.balance.none import none
+from equipoise.client.train import Recipe, train
+from equipoise.core.clock import Clock
+from equipoise.core.streams import stream
+from equipoise.core.values import State, Task
+from equipoise.models.look import look
+from equipoise.run.build import Federation
+
+
+def first_gift(federation: Federation) -> State:
+    """Nothing for a method without a teacher."""
+    teacher, scorer, config = federation.method.teacher, federation.scorer, federation.config
+    if teacher is None:
+        return {}
+    pool, site = scorer.splits.public, federation.site
+    recipe = Recipe(config, Clock(1, teacher.epochs), scorer.model, teacher.objective, none(), site.mean, site.std)
+    task = Task(0, federation.n_clients, range(teacher.epochs), federation.start)
+    torch.set_num_threads(config.engine.threads)
+    scorer.model.load_state_dict(dict(train(recipe, task, pool, site.count(pool.labels)).model))
+    drawn = stream(config.seed, "public-features").permutation(len(pool))[: teacher.features]
+    sent = pool.take(drawn)
+    features = F.normalize(look(scorer.model, sent.pixels, scorer.lens).features, dim=1).clone()
+    return {f"{teacher.name}.features": features, f"{teacher.name}.labels": torch.from_numpy(sent.labels)}

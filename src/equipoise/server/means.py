@@ -1,0 +1,42 @@
+"""Class means of features, and the answer of the nearest one.
+
+    m_c = Σ_k Σ_{i of k, y_i = c} f_k(x_i) / n_c        F(x) = Σ_k (n_k / n)·f_k(x)        softmax_c(−‖F − m_c‖² / D)
+
+A class that nobody has is never answered. Source: FedProto, 2022.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from equipoise.core.registry import PREDICTS
+from equipoise.core.values import ClientUpdate, State
+from equipoise.models.classifier import Seen
+from equipoise.objective.align import COUNTS, MEANS
+from equipoise.server.merge import ServerState
+from equipoise.server.predict import NEEDS_GIFT, Merged, Scene, weighted
+
+
+def class_sums(seen: Sequence[Seen], labels: Tensor) -> State:
+    """Sums of features [C, D] and images [C] of each class: what a client tells."""
+    features, n_classes = seen[0].features, seen[0].logits.shape[1]
+    sums = torch.zeros(n_classes, features.shape[1]).index_add_(0, labels, features)
+    return {"sums": sums, "counts": torch.bincount(labels, minlength=n_classes).to(sums.dtype)}
+
+
+def merge_means(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
+    told = [update.own.told for update in sorted(updates, key=lambda update: update.client)]
+    sums, counts = (torch.stack([one[name].double() for one in told]).sum(0) for name in ("sums", "counts"))
+    means = sums / counts.clamp_min(1)[:, None]
+    return replace(state, gift={**state.gift, MEANS: means.float(), COUNTS: counts.float()})
+
+
+@PREDICTS.register("nearest-mean", traits=[NEEDS_GIFT])
+def nearest_mean(scene: Scene, merged: Merged) -> Tensor:
+    features = weighted(merged, lambda client: scene.asked(client.model).features)
+    distance = (features[:, None] - merged.gift[MEANS]).square().mean(2)
+    return (-distance).masked_fill(merged.gift[COUNTS] == 0, -torch.inf).softmax(1)
