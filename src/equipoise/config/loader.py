@@ -23,7 +23,7 @@ from equipoise.core.errors import ConfigError, Problem, UnknownName
 from equipoise.core.registry import suggestion
 
 PRESETS = Path(__file__).parent / "presets"
-SWEEP_KEYS = ("seeds", "base", "cells", "grid")
+SWEEP_KEYS = ("seeds", "base", "scales", "cells", "grid")
 """What makes a file a sweep rather than a run."""
 Flat = dict[str, Any]
 

@@ -98,9 +98,8 @@ def _objections(config: Config, method: Method) -> Iterator[Problem]:
             yield Problem("server.predict", f"'{server.predict}' needs prototypes, which method '{name}' has not")
         if NEEDS_GIFT in traits and method.tell is None:
             yield Problem("server.predict", f"'{server.predict}' needs class means, which method '{name}' has not")
-    if (method.teacher is None) != (config.data.public == 0):
-        need = "needs a public pool: set data.public=0.1" if method.teacher else "has no use for a public pool"
-        yield Problem("data.public", f"method '{name}' {need}")
+    if method.teacher is not None and config.data.public == 0:
+        yield Problem("data.public", f"method '{name}' needs a public pool: set data.public=0.1")
 
 
 def make_work(site: Site) -> Work:

@@ -19,8 +19,9 @@ from equipoise.core.values import Images, Indices, Pixels, State
 from equipoise.data.splits import Splits
 from equipoise.models.build import contiguous_copies
 from equipoise.models.classifier import Classifier, Seen
+from equipoise.models.filters import common_filters
 from equipoise.models.look import Lens, Summary, look
-from equipoise.server.predict import Scene
+from equipoise.server.predict import COMMON, Scene
 
 N_NOISE = 64
 """Images without content, of uniform noise, that `iffi` compares with."""
@@ -40,7 +41,11 @@ class Scorer:
         return Lens(self.splits.mean, self.splits.std, self.config.evaluate.batch)
 
     def seen(self, state: State, pixels: Pixels) -> Seen:
-        """Features [N, D] and logits [N, C] of a model with that state."""
+        """Features [N, D] and logits [N, C] of a model with that state; those of the common filters have no logits."""
+        if state is COMMON:
+            filters = common_filters(3, self.config.seed)
+            features = torch.cat([filters(batch) for batch in self.lens.batches(pixels)])
+            return Seen(features, features[:, :0])
         self.model.load_state_dict(dict(state))
         return look(self.model, pixels, self.lens)
 
@@ -87,6 +92,8 @@ class Looks:
             "noise": Images(noise, np.zeros(N_NOISE, dtype=np.int64)),
         }
         self.own = [np.flatnonzero(np.isin(rows, index)) for index in scorer.indices]
+        self.told = 0
+        """Bytes that clients have sent in answer to questions."""
         self._known: dict[tuple[str, int], Seen] = {}
         self._recalibrated: dict[int, State] = {}
         self._kept: list[State] = []
@@ -123,7 +130,9 @@ class Looks:
         rows = torch.from_numpy(self.own[client])
         seen = [self.at("train", state) for state in states]
         own = [Seen(one.features[rows], one.logits[rows]) for one in seen]
-        return summary(own, self.labels("train")[rows])
+        told = summary(own, self.labels("train")[rows])
+        self.told += sum(tensor.numel() * tensor.element_size() for tensor in told.values())
+        return told
 
     def _recalibrate(self, state: State) -> State:
         if id(state) not in self._recalibrated:

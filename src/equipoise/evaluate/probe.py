@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from equipoise.core.values import State
 from equipoise.evaluate.accuracy import accuracy
 from equipoise.evaluate.looks import Looks
-from equipoise.server.ridge import concatenated, solved, sums, with_one
+from equipoise.server.ridge import applied, concatenated, solved, sums
 
 
 def probe(looks: Looks, states: Sequence[State]) -> float:
     train, test = ([looks.at(split, state).features for state in states] for split in ("train", "test"))
     head = solved([sums(concatenated(train), looks.labels("train"), len(looks.scorer.splits.classes))])
-    return accuracy(with_one(concatenated(test)) @ head, looks.labels("test"))
+    return accuracy(applied(head, concatenated(test)), looks.labels("test"))

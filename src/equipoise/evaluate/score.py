@@ -33,8 +33,10 @@ def score(looks: Looks, predict: str | None, merged: Merged, clients: Sequence[C
     own: dict[str, list[float]] = {}
     for split in ("validation", "test"):
         if predict is not None:
+            before = looks.told
             answers = PREDICTS.find(predict).make(looks.scene(split), merged)
             scores |= _merged_scores(answers, looks.labels(split), split)
+            scores[None, "bytes/told"] = float(looks.told - before)
         own[split] = [accuracy(*looks.some(split, client.model, limit)) for client in clients]
     named = zip(clients, own["test"], strict=True)
     scores |= {(client.client, "accuracy/test"): value for client, value in named}

@@ -27,7 +27,8 @@ def statistics(options: MethodOptions) -> Method:
 
 
 def feature_sums(seen: Sequence[Seen], labels: Tensor) -> State:
-    return sums(seen[0].features, labels, seen[0].logits.shape[1])
+    told = sums(seen[0].features, labels, seen[0].logits.shape[1])
+    return {name: tensor.float() for name, tensor in told.items()}
 
 
 def closed_form(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:

@@ -2,8 +2,9 @@
 
 preset: fedavg                    what every cell starts from
 base: {partition.alpha: 0.05}     overrides for all cells
+scales: {small: {…}, full: {…}}   further overrides, one of them chosen by scale=…; the first unless given
 cells: {FedProx: {method: fedprox, method.mu: 0.1}}
-grid: {partition.alpha: [0.05, 0.5]}
+grid: {partition.alpha: [0.05, 0.5]}    axes; a value may be a block, as in data: [digits, {name: synthetic, …}]
 seeds: 3                          or a list
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -62,10 +63,11 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
     unknown = [Problem(key, f"unknown key in a sweep{suggestion(key, list(KEYS))}") for key in plan.keys() - set(KEYS)]
     if unknown:
         raise ConfigError(sorted(unknown), where=str(path))
+    scale, overrides = _scale(plan.get("scales") or {}, overrides)
     fixed, axes = _axes(overrides, plan.get("grid") or {})
     data_path = fixed.pop("data.path", None)
     common = flat(plan.get("base") or {})
-    base = layered(source_flat(str(plan.get("preset", "fedavg"))), common)
+    base = layered(layered(source_flat(str(plan.get("preset", "fedavg"))), common), flat(scale.settings))
     named = plan.get("cells") or {"": {}}
     if not isinstance(named, Mapping):
         message = f"expected a label and settings for each, got {named!r}"
@@ -74,19 +76,41 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
     if any("seed" in layer for layer in (common, fixed, axes, *rows.values())):
         raise ConfigError([Problem("seed", "a sweep runs several; give --seeds, a count or a list such as 0,1,7")])
     points = [
-        ((label, values), layered(layered(layered(base, row), dict(zip(axes, values, strict=True))), fixed))
+        ((label, values), layered(layered(layered(base, row), _point(axes, values)), fixed))
         for (label, row), values in product(rows.items(), product(*axes.values()))
     ]
     cells = _cells(points, list(axes), _seeds(seeds or plan.get("seeds", 3)))
-    return Grid(source, cells, Path(data_path) if data_path else None)
+    name = f"{source} scale={scale.name}" if scale.name else source
+    return Grid(name, cells, Path(data_path) if data_path else None)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large a study is run."""
+
+    name: str
+    settings: Mapping[str, Any]
+
+
+def _scale(scales: Mapping[str, Any], overrides: Sequence[str]) -> tuple[Scale, list[str]]:
+    """The chosen scale, and the overrides without the choice; a sweep without scales has one that says nothing."""
+    asked = [text.removeprefix("scale=") for text in overrides if text.startswith("scale=")]
+    rest = [text for text in overrides if not text.startswith("scale=")]
+    if not scales and not asked:
+        return Scale("", {}), rest
+    name = asked[-1] if asked else next(iter(scales))
+    if name not in scales:
+        known = suggestion(name, list(scales)) if scales else "; this sweep has none"
+        raise ConfigError([Problem("scale", f"scale '{name}' is not known{known}")])
+    return Scale(name, scales[name] or {}), rest
 
 
 def _cells(points: Sequence[tuple[Point, Flat]], axes: list[str], seeds: list[int]) -> list[Cell]:
     cells, problems = [], []
     for (label, values), layer in points:
-        settings = [f"{key.removesuffix('.name')}={value}" for key, value in zip(axes, values, strict=True)]
+        settings = [f"{key.removesuffix('.name')}={_shown(value)}" for key, value in zip(axes, values, strict=True)]
         title = " ".join([label, *settings] if label else settings)
-        name = _slug(label or "-".join(str(value) for value in values)) or layer.get("name", "run")
+        name = _slug(label or "-".join(_shown(value) for value in values)) or layer.get("name", "run")
         for seed in seeds:
             try:
                 cells.append(Cell(title or str(name), check(nested({**layer, "name": name, "seed": seed}))))
@@ -100,6 +124,19 @@ def _cells(points: Sequence[tuple[Point, Flat]], axes: list[str], seeds: list[in
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
     return cells
+
+
+def _point(axes: Iterable[str], values: Sequence[Any]) -> Flat:
+    """The settings of a point on the axes; a value may be a whole block."""
+    return {
+        key: inner
+        for axis, value in zip(axes, values, strict=True)
+        for key, inner in flat({axis.removesuffix(".name") if isinstance(value, Mapping) else axis: value}).items()
+    }
+
+
+def _shown(value: Any) -> str:
+    return " ".join(str(part) for part in value.values()) if isinstance(value, Mapping) else str(value)
 
 
 def _slug(label: str) -> str:

@@ -43,11 +43,15 @@ def standardised(scene: Scene, client: ClientUpdate, logits: Tensor) -> Tensor:
 
 def energies(client: ClientUpdate) -> Summary:
     def summary(seen: Sequence[Seen], labels: Tensor) -> State:
-        energy = owned_logits(client, seen[0]).logsumexp(1)
-        deviation = energy.std(correction=0)
-        return {"mean": energy.mean(), "deviation": torch.where(deviation > 0, deviation, 1.0)}
+        return spread(owned_logits(client, seen[0]).logsumexp(1))
 
     return summary
+
+
+def spread(score: Tensor) -> State:
+    """Mean and deviation of a score over a client's own images; a score that never varies is left in its own unit."""
+    deviation = score.std(correction=0)
+    return {"mean": score.mean(), "deviation": torch.where(deviation > 0, deviation, 1.0)}
 
 
 def gated(scores: Tensor, weights: Sequence[float]) -> Tensor:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -20,6 +21,8 @@ from equipoise.models.classifier import Seen
 from equipoise.models.look import Summary
 
 Outputs = Callable[[State], Seen]
+COMMON: State = MappingProxyType({})
+"""The state of the encoder that nobody trains: random filters that everybody draws alike from the run's seed."""
 
 
 @dataclass(frozen=True)

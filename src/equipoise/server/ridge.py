@@ -1,10 +1,11 @@
 """A linear head in closed form, from sums that add up over clients.
 
-    G = Σ_i x_i x_iᵀ      S = Σ_i x_i y_iᵀ (y one-hot)      W = (G + r·I)⁻¹ S
+    G = Σ_i x_i x_iᵀ      S = Σ_i x_i y_iᵀ (y one-hot)      m = Σ_i x_i      c = Σ_i y_i
+    Ĝ = D⁻¹ (G − m mᵀ/n) D⁻¹      Ŝ = D⁻¹ (S − m cᵀ/n)      W = D⁻¹ (Ĝ + r·I)⁻¹ Ŝ      D² = diagonal of G/n − (m/n)²
 
-x are features with a 1 appended. The strength r is chosen from the same sums by generalised cross-validation: r that
-minimises RSS(r) / (1 − df(r)/n)², with df(r) = Σ_j g_j/(g_j + r) over the eigenvalues g of G. No image is needed twice.
-Source: Golub, Heath, Wahba, "Generalized Cross-Validation", 1979.
+They hold what class means and covariances hold. The strength r is chosen from the same sums by generalised
+cross-validation: the r that minimises RSS(r) / (1 − df(r)/n)², df(r) = 1 + Σ_j g_j/(g_j + r) over the eigenvalues of Ĝ.
+No image is needed twice. Source: Golub, Heath, Wahba, "Generalized Cross-Validation", 1979.
 """
 
 from __future__ import annotations
@@ -17,39 +18,45 @@ from torch.nn import functional as F
 
 from equipoise.core.values import State
 
-STRENGTHS = 10.0 ** torch.arange(-4, 2, 0.5, dtype=torch.float64)
-"""r as a share of the mean eigenvalue of G."""
+STRENGTHS = 10.0 ** torch.arange(-4, 2.5, 0.5, dtype=torch.float64)
+"""r as a share of the mean eigenvalue of Ĝ."""
 
 
 def sums(features: Tensor, labels: Tensor, n_classes: int) -> State:
-    """G, S and n of some images: what a client would send."""
-    x = with_one(features)
-    y = F.one_hot(labels, n_classes).double()
-    return {"gram": x.T @ x, "classes": x.T @ y, "n": torch.tensor(len(labels))}
+    """G, S, m and c of some images: what a client sends."""
+    x, y = features.double(), F.one_hot(labels, n_classes).double()
+    return {"gram": x.T @ x, "classes": x.T @ y, "features": x.sum(0), "counts": y.sum(0)}
 
 
 def solved(parts: Sequence[State]) -> Tensor:
-    """W [D + 1, C] of the sums of all parts."""
-    gram, classes = (torch.stack([part[name] for part in parts]).sum(0) for name in ("gram", "classes"))
-    n = sum(int(part["n"]) for part in parts)
-    values, vectors = torch.linalg.eigh(gram)
-    values, turned = values.clamp_min(0), vectors.T @ classes
-    scores = torch.stack([_gcv(values, turned, n, r) for r in STRENGTHS * values.mean()])
-    best = STRENGTHS[scores.argmin()] * values.mean()
-    head: Tensor = vectors @ (turned / (values + best)[:, None])
-    return head
+    """W and, as its last row, the bias: [D + 1, C], from the sums of all parts."""
+    gram, classes, features, counts = (
+        torch.stack([part[name].double() for part in parts]).sum(0)
+        for name in ("gram", "classes", "features", "counts")
+    )
+    n = counts.sum()
+    scale = (gram.diagonal() / n - (features / n).square()).clamp_min(1e-12).sqrt()
+    values, vectors = torch.linalg.eigh((gram - torch.outer(features, features) / n) / torch.outer(scale, scale))
+    values, turned = values.clamp_min(0), vectors.T @ ((classes - torch.outer(features, counts) / n) / scale[:, None])
+    spread = n - counts.square().sum() / n
+    strengths = STRENGTHS * values.mean().clamp_min(1e-12)
+    best = min(strengths, key=lambda r: float(_gcv(values, turned, float(spread), float(n), float(r))))
+    weights = vectors @ (turned / (values + best)[:, None]) / scale[:, None]
+    bias = (counts - features @ weights) / n
+    return torch.cat([weights, bias[None]])
 
 
-def _gcv(values: Tensor, turned: Tensor, n: int, r: Tensor) -> Tensor:
-    """Each image has one 1 in y, so Σ y² = n."""
+def _gcv(values: Tensor, turned: Tensor, spread: float, n: float, r: float) -> Tensor:
+    """`spread` is Σ_i ‖y_i − ȳ‖²."""
     w = turned / (values + r)[:, None]
-    rss = n - 2 * (w * turned).sum() + (values[:, None] * w.square()).sum()
-    df = (values / (values + r)).sum()
+    rss = spread - 2 * (w * turned).sum() + (values[:, None] * w.square()).sum()
+    df = 1 + (values / (values + r)).sum()
     return rss / (1 - df / n).clamp_min(1e-6).square()
 
 
-def with_one(features: Tensor) -> Tensor:
-    return torch.cat([features.double(), torch.ones(len(features), 1, dtype=torch.float64)], 1)
+def applied(head: Tensor, features: Tensor) -> Tensor:
+    """x·W + bias [N, C]."""
+    return features.double() @ head[:-1] + head[-1]
 
 
 def concatenated(features: Sequence[Tensor]) -> Tensor:

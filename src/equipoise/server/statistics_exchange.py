@@ -15,7 +15,7 @@ from equipoise.core.registry import PREDICTS
 from equipoise.core.values import State
 from equipoise.models.classifier import Seen
 from equipoise.server.predict import SECOND_EXCHANGE, Merged, Scene, ordered
-from equipoise.server.ridge import concatenated, solved, sums, with_one
+from equipoise.server.ridge import applied, concatenated, solved, sums
 
 
 @PREDICTS.register("statistics-exchange", traits=[SECOND_EXCHANGE])
@@ -28,4 +28,4 @@ def statistics_exchange(scene: Scene, merged: Merged) -> Tensor:
 
     head = solved([scene.ask(client.client, states, summary) for client in ordered(merged)])
     answers = concatenated([scene.asked(state).features for state in states])
-    return (with_one(answers) @ head).softmax(1).float()
+    return applied(head, answers).softmax(1).float()

@@ -1,0 +1,61 @@
+"""Fixed random filters: an encoder that nobody trains, the same for everybody who knows the seed.
+
+    r_jp(x) = w_j·(patch_p − mean) / √(‖patch_p − mean‖² + ε·n)        w_j: N(0, 1) of n entries, centred, length 1
+    φ(x) = mean over each quarter of the image of (relu r, relu −r) ∈ R^{8·filters}
+
+Source: Coates, Ng, Lee, "An Analysis of Single-Layer Networks in Unsupervised Feature Learning", 2011, with random
+instead of learned filters.
+"""
+
+from __future__ import annotations
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from equipoise.config.blocks import ModelOptions
+from equipoise.core.registry import MODELS
+from equipoise.core.streams import stream_seed
+from equipoise.models.classifier import Classifier
+
+N_FILTERS, SIZE, EPSILON = 64, 6, 0.1
+QUARTERS = 2
+
+
+class FiltersOptions(ModelOptions):
+    name: str = "filters"
+    filters: int = Field(N_FILTERS, ge=1, description="random filters; the features are eight times as many")
+
+
+class RandomFilters(nn.Module):
+    """φ. The filters are a buffer, drawn from torch's generator as it stands."""
+
+    filters: Tensor
+
+    def __init__(self, n_filters: int, channels: int) -> None:
+        super().__init__()
+        drawn = torch.randn(n_filters, channels, SIZE, SIZE)
+        centred = drawn - drawn.mean((1, 2, 3), keepdim=True)
+        self.register_buffer("filters", centred / centred.flatten(1).norm(dim=1)[:, None, None, None])
+
+    def forward(self, images: Tensor) -> Tensor:
+        box = torch.ones_like(self.filters[:1])
+        n = box.numel()
+        mean = F.conv2d(images, box) / n
+        variance = (F.conv2d(images.square(), box) / n - mean.square()).clamp_min(0)
+        response = F.conv2d(images, self.filters) / (n * (variance + EPSILON)).sqrt()
+        return F.adaptive_avg_pool2d(torch.cat([response.relu(), (-response).relu()], 1), QUARTERS).flatten(1)
+
+
+def common_filters(channels: int, seed: int) -> RandomFilters:
+    """The filters that every client and the server draw alike from the run's seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(stream_seed(seed, "common-filters"))
+        return RandomFilters(N_FILTERS, channels)
+
+
+@MODELS.register("filters", options=FiltersOptions)
+def filters(options: FiltersOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
+    features = 2 * QUARTERS**2 * options.filters
+    return Classifier(RandomFilters(options.filters, shape[0]), features, n_classes)
