@@ -7,7 +7,7 @@ report of them, and by the probe.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -35,19 +35,23 @@ class Scorer:
     splits: Splits
     config: Config
     indices: Sequence[Indices]
+    common: dict[str, Seen] = field(default_factory=dict)
+    """What the common filters see in each split: the same at every checkpoint."""
 
     @property
     def lens(self) -> Lens:
         return Lens(self.splits.mean, self.splits.std, self.config.evaluate.batch)
 
     def seen(self, state: State, pixels: Pixels) -> Seen:
-        """Features [N, D] and logits [N, C] of a model with that state; those of the common filters have no logits."""
-        if state is COMMON:
-            filters = common_filters(3, self.config.seed)
-            features = torch.cat([filters(batch) for batch in self.lens.batches(pixels)])
-            return Seen(features, features[:, :0])
+        """Features [N, D] and logits [N, C] of a model with that state."""
         self.model.load_state_dict(dict(state))
         return look(self.model, pixels, self.lens)
+
+    def filtered(self, pixels: Pixels) -> Seen:
+        """Features of the filters that nobody trains; they have no logits."""
+        filters = common_filters(3, self.config.seed)
+        features = torch.cat([filters(batch) for batch in self.lens.batches(pixels)])
+        return Seen(features, features[:, :0])
 
     def recalibrated(self, state: State) -> State:
         """Every client measures BatchNorm statistics of the model on its own images; they are averaged by samples."""
@@ -99,6 +103,10 @@ class Looks:
         self._kept: list[State] = []
 
     def at(self, split: str, state: State) -> Seen:
+        if state is COMMON:
+            if split not in self.scorer.common:
+                self.scorer.common[split] = self.scorer.filtered(self.images[split].pixels)
+            return self.scorer.common[split]
         key = split, id(state)
         if key not in self._known:
             self._known[key] = self.scorer.seen(state, self.images[split].pixels)
