@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup demo test test-all lint format bench docs golden kill-test clean
+.PHONY: setup demo test test-all lint format bench docs golden kill-test study clean
 
 setup: $(VENV)/.ready
 
@@ -43,6 +43,9 @@ golden: setup          ## rewrite the golden curves; review the diff, note it un
 
 kill-test: setup       ## kill -9 a run twenty times, resume, compare to the last bit
 	$(BIN)/python scripts/kill_test.py --times 20
+
+study: setup           ## train the study of the original reports (hours; resumable) and write docs/results
+	$(BIN)/python -m scripts.study
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

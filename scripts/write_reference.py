@@ -85,6 +85,18 @@ JSON: dict[str, list[tuple[str, str]]] = {
     "sweep": SWEEP_JSON,
     "demo": SWEEP_JSON,
     "compare": COMPARE_JSON,
+    "fuse": [
+        ("run_id", "the run whose clients were fused"),
+        ("servers", "one item per pair of a merge and a predict, in the order given"),
+        ("servers[].run_id", "the fused run, which `show` and `compare` take like any other"),
+        ("servers[].merge, servers[].predict", "the pair; see [servers](servers.md)"),
+        ("servers[].exchanges", "1, or 2 where the clients are needed a second time"),
+        ("servers[].merged, servers[].validation", "accuracy on test and on validation, as shares of one"),
+        (
+            "servers[].best_client, servers[].probability_ensemble, servers[].probe",
+            "what to measure it against, on test",
+        ),
+    ],
     "ls": [
         ("run_id, name, status, method, data, seed", "as in `show`; `data` is the name of the set"),
         ("sweep, cell", "the sweep the run belongs to and its label there, or null"),
@@ -133,6 +145,13 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("status", "whether it works, and why not"),
     ],
 }
+NEEDS = {
+    "prototypes": "needs a method with prototypes",
+    "batch-norm": "needs a model with BatchNorm",
+    "gift": "needs a method that sends class means",
+    "second-exchange": "needs the clients a second time: never call it one-shot",
+}
+"""What the traits of a way to predict mean."""
 LISTS = {"ls", "data list", "presets", "methods", "balances"}
 """Commands whose JSON is a list; their tables describe one item."""
 
@@ -166,6 +185,7 @@ def pages() -> dict[str, str]:
         "config.md": config(),
         "methods.md": methods(),
         "balances.md": balances(),
+        "servers.md": servers(),
         "models.md": named_page("Models", registry.MODELS, "model", "Every model is an encoder and a linear head."),
         "datasets.md": datasets(),
         "partitions.md": partitions(),
@@ -381,6 +401,26 @@ def _section(entries: list[registry.Entry[Any]], block: str) -> Iterator[str]:
         if own:
             yield f"Settings of `{entry.name}`:" if len(entries) > 1 else "Settings:"
             yield keys_table(f"{block}.", own)
+
+
+def servers() -> Iterator[str]:
+    yield "# Servers"
+    yield (
+        "How the merged thing predicts: `server.predict=NAME`, or `equipoise fuse RUN --predict NAME` on clients that"
+        " are trained. By default a method predicts in its own way. Prototypes are merged as `server.merge` says: `plain`"
+        " (as published), `unit` (rows of length 1) or `counts` (by the images of the class). Every run scores all"
+        " servers its model allows: see [metrics](metrics.md)."
+    )
+    entries = sorted(registry.PREDICTS, key=lambda entry: (entry.module, entry.name))
+    for _, group in groupby(entries, key=lambda entry: entry.module):
+        same = list(group)
+        yield "## " + " · ".join(entry.name for entry in same)
+        first, _, rest = same[0].doc.partition("\n\n")
+        yield first
+        yield f"```text\n{rest}\n```"
+        needs = [f"`{entry.name}` {NEEDS[trait]}." for entry in same for trait in sorted(entry.traits)]
+        if needs:
+            yield " ".join(needs)
 
 
 def methods() -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ from torch import Tensor
 
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
+from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.loop import Record, federate, first_snapshot
+from equipoise.server.predict import Outputs, Scene
 
 TINY = ("data.limit=200", "data.test_limit=60", "partition.alpha=0.5", "partition.clients=3", "client.epochs=1")
 Numbers = dict[tuple[int, int | None, str], float]
@@ -50,6 +53,11 @@ def one_shot(*overrides: str, epochs: int = 4, checkpoints: int = 2, model: str 
     return tiny(*axis, *overrides, model=model)
 
 
+def needs(method: str) -> tuple[str, ...]:
+    """What a method cannot do without, beside its name."""
+    return ("data.public=0.2",) if METHODS.find(method).make(METHODS.find(method).options()).teacher else ()
+
+
 def records(config: Config | Federation) -> list[Record]:
     """Every step of a run, without a store."""
     federation = build(config) if isinstance(config, Config) else config
@@ -74,6 +82,15 @@ def update(client: int, samples: int, model: Mapping[str, Tensor], **metrics: fl
     return ClientUpdate(client, samples, model, ClientState(model), metrics)
 
 
+def scene(asked: Outputs) -> Scene:
+    """One in which a server learns what models see in the images to be classified, and nothing else."""
+
+    def refused(*_: object) -> NoReturn:
+        raise AssertionError("this server asks for nothing but answers")
+
+    return Scene(asked, noise=refused, ask=refused, recalibrated=refused)
+
+
 def assert_same(ours: State, theirs: State) -> None:
     """Equal to the last bit: names, types, shapes, values."""
     assert ours.keys() == theirs.keys()
@@ -82,11 +99,16 @@ def assert_same(ours: State, theirs: State) -> None:
         assert torch.equal(tensor, theirs[name]), name
 
 
+def assert_same_own(ours: ClientState, theirs: ClientState) -> None:
+    """Every group of what a client keeps."""
+    for group, state in ours.groups().items():
+        assert_same(state, theirs.groups()[group])
+
+
 def assert_same_update(ours: ClientUpdate, theirs: ClientUpdate) -> None:
     assert (ours.client, ours.samples, list(ours.counts)) == (theirs.client, theirs.samples, list(theirs.counts))
     assert_same(ours.model, theirs.model)
-    for part in ("model", "optimiser", "policy"):
-        assert_same(getattr(ours.own, part), getattr(theirs.own, part))
+    assert_same_own(ours.own, theirs.own)
     timeless = [{k: v for k, v in one.metrics.items() if k != "seconds"} for one in (ours, theirs)]
     assert timeless[0] == timeless[1]
 

@@ -14,13 +14,23 @@ from equipoise.engine.local import Local
 from equipoise.engine.messages import result_bytes, result_from
 from equipoise.run.build import build
 from equipoise.run.loop import Record, federate, first_snapshot, plan
-from tests.conftest import assert_same, assert_same_update, nobody, numbers, one_shot, records, tiny, untouched_rng
+from tests.conftest import (
+    assert_same,
+    assert_same_update,
+    needs,
+    nobody,
+    numbers,
+    one_shot,
+    records,
+    tiny,
+    untouched_rng,
+)
 
 COMMUNICATION = ("rounds", "one-shot")
 
 
 def config_of(method: str, communication: str, *overrides: str) -> Config:
-    return (tiny if communication == "rounds" else one_shot)(f"method={method}", *overrides)
+    return (tiny if communication == "rounds" else one_shot)(f"method={method}", *needs(method), *overrides)
 
 
 @pytest.fixture(scope="module", params=[(m, c) for m in METHODS.names() for c in COMMUNICATION], ids=" ".join)
@@ -82,6 +92,7 @@ def test_who_answers_first_does_not_matter(run):
     for ours, theirs in zip(backwards, steps, strict=True):
         assert_same(ours.snapshot.server.model, theirs.snapshot.server.model)
         assert_same(ours.snapshot.server.memory, theirs.snapshot.server.memory)
+        assert_same(ours.snapshot.gift, theirs.snapshot.gift)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from equipoise.core.registry import MODELS
 from equipoise.models.build import build_model, state_of
 from tests.conftest import assert_same, numbers, records, tiny, untouched_rng
 
-NARROW = {"mlp": ("model.hidden=8",), "cnn": ("model.width=4", "model.features=8")}
+NARROW = {"mlp": ("model.hidden=8",), "cnn": ("model.width=4", "model.features=8"), "filters": ("model.filters=2",)}
 
 
 @pytest.fixture(params=MODELS.names())

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from equipoise.balance.decoupled import DecoupledOptions
 from equipoise.balance.learned import Version, learned
-from equipoise.balance.policy import Balance
+from equipoise.balance.policy import Balance, Cap
 from equipoise.core.registry import BALANCES
 
 
@@ -29,6 +29,11 @@ def decoupled_floor(options: DecoupledFloorOptions) -> Balance:
     version = Version(
         scheduled=frozenset({"weight"}),
         penalty=lambda lam, sigma2: gamma / sigma2,
-        cap=lambda base: f"λ ≤ L_b/2γ = {base:.4g}/{2 * gamma:.4g} = {base / (2 * gamma):.4g}",
+        cap=lambda base, align: floor_cap(base, gamma),
     )
     return learned(options, version)
+
+
+def floor_cap(base: float, gamma: float) -> Cap:
+    value = base / (2 * gamma)
+    return Cap(f"λ ≤ L_b/2γ = {base:.4g}/{2 * gamma:.4g} = {value:.4g}", value)

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from equipoise.balance.decoupled import DecoupledOptions
 from equipoise.balance.learned import Version, learned
-from equipoise.balance.policy import Balance
+from equipoise.balance.policy import Balance, Cap
 from equipoise.balance.schedule import Schedule
 from equipoise.core.registry import BALANCES
 
@@ -34,7 +34,9 @@ def decoupled_hinge(options: DecoupledHingeOptions) -> Balance:
     version = Version(
         scheduled=frozenset({"log"}),
         penalty=lambda lam, sigma2: gamma * (lam - top).relu().square(),
-        cap=lambda base: f"λ ≤ λmax/2 + √(λmax²/4 + s/4γ) = {hinge_cap(top, gamma):.4g} at s = 1",
+        cap=lambda base, align: Cap(
+            f"λ ≤ λmax/2 + √(λmax²/4 + s/4γ) = {hinge_cap(top, gamma):.4g} at s = 1", hinge_cap(top, gamma)
+        ),
         trigger=lambda lam: lam > top,
     )
     return learned(options, version)

@@ -8,10 +8,12 @@ Status: works; a client with few classes is left freer.
 
 from __future__ import annotations
 
-import numpy as np
-from pydantic import Field
+from typing import Self
 
-from equipoise.balance.policy import Balance, aligned, no_parameters
+import numpy as np
+from pydantic import Field, model_validator
+
+from equipoise.balance.policy import Balance, aligned, in_order, no_parameters
 from equipoise.balance.schedule import Schedule, schedule
 from equipoise.config.blocks import BalanceOptions
 from equipoise.core.registry import BALANCES
@@ -25,6 +27,10 @@ class EntropyOptions(BalanceOptions):
         None, gt=0, description="λmax, for an even mix; by default 10, or 20 from 100 classes on"
     )
     schedule: Schedule = Field("none", description="s(p)")
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Self:
+        return in_order(self, self.lam_min, 20.0 if self.lam_max is None else self.lam_max)
 
 
 @BALANCES.register("entropy", aliases=("v9",), options=EntropyOptions)

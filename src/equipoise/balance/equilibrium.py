@@ -8,10 +8,12 @@ Status: works. λ tracks what the learned policies would settle at, inside its b
 
 from __future__ import annotations
 
-import torch
-from pydantic import Field
+from typing import Self
 
-from equipoise.balance.policy import Balance, aligned
+import torch
+from pydantic import Field, model_validator
+
+from equipoise.balance.policy import Balance, aligned, in_order
 from equipoise.balance.schedule import Schedule, schedule
 from equipoise.config.blocks import BalanceOptions
 from equipoise.core.registry import BALANCES
@@ -25,6 +27,10 @@ class EquilibriumOptions(BalanceOptions):
     memory: float = Field(0.9, ge=0, lt=1, description="share of the past in the running means")
     epsilon: float = Field(1e-8, gt=0, description="ε")
     schedule: Schedule = Field("none", description="s(p)")
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Self:
+        return in_order(self, self.lam_min, self.lam_max)
 
 
 @BALANCES.register("equilibrium", aliases=("ours",), options=EquilibriumOptions)

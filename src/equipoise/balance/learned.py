@@ -21,7 +21,7 @@ from pydantic import Field
 from torch import Tensor
 
 from equipoise.balance.entropy import entropy_lam
-from equipoise.balance.policy import Balance, Cap, Clip, Learning, aligned
+from equipoise.balance.policy import Balance, Bound, Cap, Clip, Learning, aligned
 from equipoise.balance.schedule import Schedule, schedule
 from equipoise.config.blocks import BalanceOptions
 from equipoise.core.options import Options
@@ -52,7 +52,8 @@ class Version:
     scheduled: frozenset[Place] = frozenset()
     is_coupled: bool = False
     penalty: Penalty | None = None
-    cap: Cap | None = None
+    cap: Bound | None = None
+    """None: nothing bounds λ."""
     trigger: Callable[[float], bool] | None = None
     """Whether the penalty acts at that λ."""
     rescaled: bool = False
@@ -82,7 +83,12 @@ def learned(options: LearnedOptions, version: Version) -> Balance:
 
     sigma = options.sigma
     learning = Learning(sigma.lr, sigma.momentum, sigma.clip)
-    return Balance(lambda counts: _start(sigma, counts), weigh, learning, version.cap)
+    return Balance(lambda counts: _start(sigma, counts), weigh, learning, version.cap or unbounded)
+
+
+def unbounded(base: float, align: float) -> Cap:
+    now = f"{base:.4g}/{align:.4g} = {base / align:.4g}" if align > 0 else f"{base:.4g}/0"
+    return Cap(f"no cap: λ* = L_b/L_a = {now} at the first batch, and grows without bound as L_a falls", None)
 
 
 def _policy_loss(losses: Losses, a: Tensor, b: Tensor, on: dict[str, float], version: Version) -> Tensor:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from torch import Tensor
 
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
 
+T = TypeVar("T")
 Clip = Literal["none", "separate", "joint"]
 
 
@@ -28,8 +29,16 @@ class Learning:
     clip: Clip = "none"
 
 
-Cap = Callable[[float], str]
-"""The bound on λ as a formula with numbers, given L_b of the first batch."""
+@dataclass(frozen=True)
+class Cap:
+    """A bound on λ as a formula with its numbers in, and its value; None: nothing bounds λ."""
+
+    formula: str
+    value: float | None
+
+
+Bound = Callable[[float, float], Cap]
+"""(L_b, L_a) of the first batch → where λ ends."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,7 @@ class Balance:
     start: Callable[[Labels], State]
     weigh: Callable[[Losses, State, Moment], Weighed]
     learning: Learning | None = None
-    cap: Cap | None = None
+    cap: Bound | None = None
 
 
 def no_parameters(counts: Labels) -> State:
@@ -48,3 +57,10 @@ def aligned(losses: Losses) -> Tensor:
     """L_a of a method that has one; a policy on a method without is a mistake of ours."""
     assert losses.align is not None, "a method with a λ needs an alignment term"
     return losses.align
+
+
+def in_order(options: T, lam_min: float, lam_max: float) -> T:
+    """The options themselves, or an error that names both bounds."""
+    if lam_min > lam_max:
+        raise ValueError(f"lam_min {lam_min:g} is above lam_max {lam_max:g}")
+    return options

@@ -11,11 +11,12 @@ Source: Kendall, Gal and Cipolla, 2018; the first original report.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from equipoise.balance.learned import LearnedOptions, SigmaOptions, Version, learned
 from equipoise.balance.policy import Balance, Clip
-from equipoise.balance.schedule import Schedule
 from equipoise.core.registry import BALANCES
 
 
@@ -26,7 +27,7 @@ class UncertaintySigma(SigmaOptions):
 
 class UncertaintyOptions(LearnedOptions):
     name: str = "uncertainty"
-    schedule: Schedule = Field("none", description="not used by this policy")
+    schedule: Literal["none"] = Field("none", description="this policy has none")
     sigma: UncertaintySigma = Field(UncertaintySigma(), description="how a and b learn")
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equipoise.cli.options import Json, StoreAt
+
+if TYPE_CHECKING:
+    from equipoise.report.curves_chart import Points
+    from equipoise.run.sweep import Place
 
 
 def demo(
@@ -14,12 +20,10 @@ def demo(
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
-    """The main job on embedded data: train, compare over seeds, show who owned what.
+    """The main job on embedded data: compare λ policies over seeds, show who owned what and how it went.
 
-    Needs no download. Eight ways to train five clients with very unequal labels.
+    Needs no download. Nine ways with five clients of very unequal labels, one upload each.
     """
-    from pathlib import Path
-
     from equipoise.cli.compare import Format
     from equipoise.cli.partition import partition
     from equipoise.cli.sweep import carried_out, report, require_all
@@ -34,10 +38,43 @@ def demo(
     if not as_json:
         typer.echo("digits, five clients, Dirichlet α = 0.05: who owns what (seed 0)\n")
         partition("fedavg", ["partition.alpha=0.05"], output=picture)
-        typer.echo(f"\ntraining eight methods, seeds: {seeds} …\n")
+        typer.echo(f"\nnine ways, one upload each, seeds: {seeds} …\n")
     places = carried_out(load_grid("studies/demo", seeds=str(seeds)), location, None)
     report(places, location, Format.json if as_json else Format.text)
     if not as_json:
-        typer.echo(f"\nstored in {place}; the picture is {picture}")
+        curves = folder / "demo-curves.svg"
+        draw(places, location, curves)
+        typer.echo(f"\nstored in {place}; the pictures are {picture} and {curves}")
         typer.echo("next: equipoise ls · equipoise show latest · equipoise compare --sweep studies/demo --format latex")
     require_all(places)
+
+
+def draw(places: Sequence[Place], location: str, file: Path) -> None:
+    """Accuracy and λ over the checkpoints: sketched here, drawn in a file."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from equipoise.report.curves_chart import chart, points, sketch
+    from equipoise.report.partition_chart import save
+    from equipoise.store.database import open_store
+
+    labels = {place.run_id: place.cell.label for place in places if place.run_id and place.state == "done"}
+    with open_store(location) as opened:
+        accuracy, lam = points(opened, labels)
+    table = Table("", "accuracy", "", "λ used", "", box=None, header_style="bold")
+    for line in dict.fromkeys(labels.values()):
+        ends = [_ends(found, line) for found in (accuracy, lam)]
+        shown = f"{100 * ends[0][0]:.0f} → {100 * ends[0][1]:.0f} %" if ends[0] else ""
+        weights = f"{ends[1][0]:.3g} → {ends[1][1]:.3g}" if ends[1] else "–"
+        table.add_row(line, sketch(accuracy, line), shown, sketch(lam, line), weights)
+    Console().print(table)
+    save(chart(accuracy, lam, "digits, α = 0.05, one upload: mean of the seeds"), file)
+
+
+def _ends(found: Points, line: str) -> tuple[float, ...]:
+    """The mean over seeds at the first and at the last checkpoint."""
+    from statistics import fmean
+
+    own = [point for point in found if point["line"] == line]
+    steps = sorted({point["checkpoint"] for point in own})
+    return tuple(fmean(p["value"] for p in own if p["checkpoint"] == step) for step in (steps[:1] + steps[-1:]))

@@ -25,7 +25,7 @@ from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.errors import NonFinite
 from equipoise.core.streams import stream_seed
-from equipoise.core.values import ClientState, ClientUpdate, Images, Labels, Moment, State, Task
+from equipoise.core.values import ClientState, ClientUpdate, Images, Labels, Losses, Moment, State, Task
 from equipoise.data.augment import normalise, two_views
 from equipoise.models.build import contiguous_copies
 from equipoise.models.classifier import Classifier
@@ -87,6 +87,16 @@ def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientU
         },
         counts=counts.tolist(),
     )
+
+
+def first_losses(recipe: Recipe, task: Task, images: Images, counts: Labels) -> Losses:
+    """What a client's first batch would cost; nothing is trained."""
+    recipe.model.load_state_dict({name: task.shared[name] for name in recipe.model.state_dict()})
+    recipe.model.train()
+    net = Net(recipe.model, dict(recipe.model.named_parameters()))
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        _, moment, batch = next(_batches(recipe, task, images, counts))
+        return recipe.objective(net, batch, task.shared, moment)
 
 
 def _told(recipe: Recipe, images: Images) -> State:

@@ -98,18 +98,24 @@ def _objections(config: Config, method: Method) -> Iterator[Problem]:
             yield Problem("server.predict", f"'{server.predict}' needs prototypes, which method '{name}' has not")
         if NEEDS_GIFT in traits and method.tell is None:
             yield Problem("server.predict", f"'{server.predict}' needs class means, which method '{name}' has not")
+    if not config.is_one_shot and getattr(config.method, "target", None) == "progressive":
+        yield Problem("method.target", "a path from the start to the anchors needs communication=one-shot")
     if method.teacher is not None and config.data.public == 0:
         yield Problem("data.public", f"method '{name}' needs a public pool: set data.public=0.1")
 
 
+def recipe_of(site: Site) -> Recipe:
+    config, method = site.config, method_of(site.config)
+    model = build_model(config.model, site.shape, site.n_classes, config.seed, method.head)
+    assert method.balance is not None, "method_of fills in what a method leaves open"
+    return Recipe(config, clock_of(config), model, method.objective, method.balance, site.mean, site.std, method.tell)
+
+
 def make_work(site: Site) -> Work:
     """The work of a client machine, ready to be given tasks."""
-    config, method = site.config, method_of(site.config)
-    torch.set_num_threads(config.engine.threads)
+    torch.set_num_threads(site.config.engine.threads)
     keep_freed_memory()
-    model = build_model(config.model, site.shape, site.n_classes, config.seed, method.head)
-    assert method.balance is not None
-    recipe = Recipe(config, clock_of(config), model, method.objective, method.balance, site.mean, site.std, method.tell)
+    recipe = recipe_of(site)
 
     def work(task: Task) -> Result:
         images = site.train.take(site.indices[task.client])

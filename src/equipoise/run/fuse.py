@@ -44,7 +44,8 @@ class Server:
     def on(self, config: Config) -> Config:
         """The configuration with this server."""
         chosen = {key: value for key, value in (("merge", self.merge), ("predict", self.predict)) if value is not None}
-        return check(config.model_dump() | {"server": config.server.model_dump() | chosen})
+        name = "-".join([config.name, *chosen.values()])
+        return check(config.model_dump() | {"name": name, "server": config.server.model_dump() | chosen})
 
 
 def servers_of(run: Run, merges: Sequence[str], predicts: Sequence[str]) -> list[Server]:

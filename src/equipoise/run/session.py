@@ -27,6 +27,7 @@ from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import pack, pack_pictures, unpack
 from equipoise.run.loop import Snapshot, federate, first_snapshot
+from equipoise.run.opening import opening
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
@@ -178,6 +179,10 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
         for recorded in read.events(store, run_id):
             if recorded.event.kind in {"checkpoint-damaged", "partition-overlap"}:
                 watch.note(f"! {recorded.event.message}")
+        if first == 0:
+            for event in opening(federation, snapshot):
+                write.add_events(store, run_id, [event])
+                watch.note(event.message)
         engine = make_engine(federation.site)
         for record in federate(federation, engine, snapshot, first, watch.tick):
             with blobs.referring(store):

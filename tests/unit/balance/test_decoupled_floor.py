@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from equipoise.balance.policy import Cap
 from tests.unit.balance.settle import policy_of, settled
 
 
@@ -19,4 +20,4 @@ def test_the_bound_where_alignment_is_perfect():
 def test_the_cap_is_printed_with_its_numbers():
     cap = policy_of("decoupled-floor").cap
     assert cap is not None
-    assert cap(4.0) == "λ ≤ L_b/2γ = 4/0.002 = 2000"
+    assert cap(4.0, 0.5) == Cap("λ ≤ L_b/2γ = 4/0.002 = 2000", 4 / (2 * 1e-3))

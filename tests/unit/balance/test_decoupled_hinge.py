@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from equipoise.balance.decoupled_hinge import hinge_cap
+from equipoise.balance.policy import Cap
 from tests.unit.balance.settle import policy_of, settled
 
 
@@ -30,4 +31,4 @@ def test_the_cap_by_hand():
 def test_the_cap_is_printed_with_its_numbers():
     cap = policy_of("decoupled-hinge").cap
     assert cap is not None
-    assert cap(4.0) == "λ ≤ λmax/2 + √(λmax²/4 + s/4γ) = 54.58 at s = 1"
+    assert cap(4.0, 0.5) == Cap("λ ≤ λmax/2 + √(λmax²/4 + s/4γ) = 54.58 at s = 1", 25 + (625 + 250) ** 0.5)

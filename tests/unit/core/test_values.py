@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
+import torch
 
 from equipoise.core.values import ClientState, Event, Images, Row, Task
 
@@ -23,8 +24,15 @@ def test_a_task_has_no_field_for_test_data():
 
 def test_values_are_frozen_and_begin_empty():
     task = Task(0, 1, range(2), {})
-    assert task.own == ClientState({}, {}, {})
+    assert task.own == ClientState({}, {}, {}, {}, {})
     with pytest.raises(FrozenInstanceError):
         task.step = 1  # type: ignore[misc]
     assert Event("kind", "words").detail == {}
     assert Row(0, None, None, "loss", 1.0).client is None
+
+
+def test_what_a_client_keeps_is_in_groups_and_comes_back_from_them():
+    own = ClientState(policy={"s": torch.tensor(0.5)}, told={"counts": torch.tensor([3, 0])})
+    assert own.groups() == {"model": {}, "optimiser": {}, "policy": own.policy, "memory": {}, "told": own.told}
+    assert ClientState.of(own.groups()) == ClientState.of({"policy": own.policy, "told": own.told}) == own
+    assert ClientState.of({"shared": own.policy}) == ClientState()

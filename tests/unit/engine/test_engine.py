@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+import torch
 
 from equipoise.core.clock import Clock
 from equipoise.core.errors import ClientError, ConfigError, DataError
@@ -8,7 +11,9 @@ from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientFailure
 from equipoise.engine import engine
 from equipoise.engine.engine import clock_of, make_work, method_of
-from tests.conftest import assert_same_update, one_shot, tiny, untouched_rng
+from equipoise.models.heads import PROTOTYPES
+from equipoise.server.merge import ServerState
+from tests.conftest import assert_same_update, needs, one_shot, tiny, untouched_rng, update
 
 from .conftest import BAD_CLIENT, a_site, tasks_of
 
@@ -25,7 +30,10 @@ def test_the_clock_counts_the_epochs_of_the_whole_run():
 
 @pytest.mark.parametrize("name", METHODS.names())
 def test_the_method_of_a_configuration(name):
-    assert method_of(tiny(f"method={name}")).headline.startswith("accuracy/")
+    method = method_of(tiny(f"method={name}", *needs(name)))
+    assert method.headline.startswith("accuracy/")
+    assert method.balance is not None
+    assert method.merge is not None
 
 
 def test_work_is_the_same_whoever_worked_before(expected):
@@ -78,7 +86,7 @@ def test_an_error_of_ours_stays_what_it_is(monkeypatch):
 def test_a_policy_for_a_method_that_chooses_lam_itself_is_refused(name):
     with pytest.raises(ConfigError, match=f"method '{name}' chooses λ itself; 'annealed' would do nothing") as caught:
         method_of(tiny(f"method={name}", "balance=v7"))
-    assert "etf-align" in caught.value.fix
+    assert "use method=etf-align" in str(caught.value)
     assert method_of(tiny(f"method={name}", "balance=v4")).balance is not None  # nobody's policy
 
 
@@ -87,6 +95,43 @@ def test_a_method_that_leaves_lam_open_takes_the_configurations_policy():
     assert method.balance is not None
     assert method.balance.learning is not None
     assert method.balance.learning.lr == 0.25
+
+
+def test_prototypes_are_merged_and_predict_as_the_server_block_says():
+    ones, twos = ({PROTOTYPES: torch.tensor([[length, 0.0]])} for length in (1.0, 3.0))
+    updates = [replace(update(k, 10, state), counts=[10]) for k, state in enumerate((ones, twos))]
+    for kind, length in ((None, 2.0), ("plain", 2.0), ("unit", 1.0), ("counts", 2.0)):
+        method = method_of(tiny("method=fafi", *([f"server.merge={kind}"] if kind else [])))
+        assert method.merge is not None
+        assert method.merge(ServerState({}), updates).model[PROTOTYPES].tolist() == [[length, 0.0]]
+    assert method_of(tiny("method=fafi")).predict == "feature-average"
+    assert method_of(tiny("method=fafi", "server.predict=iffi")).predict == "iffi"
+    assert method_of(tiny("server.predict=energy-gate")).predict == "energy-gate"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "key", "message"),
+    [
+        (("server.merge=unit",), "server.merge", "method 'fedavg' has no prototypes to merge"),
+        (("server.predict=anchors",), "server.predict", "'anchors' needs prototypes, which method 'fedavg' has not"),
+        (("server.predict=nearest-mean",), "server.predict", "'nearest-mean' needs class means"),
+        (("method=local-only", "server.predict=common"), "server.predict", "'local-only' merges nothing that could"),
+        (("method=two-stage",), "data.public", "method 'two-stage' needs a public pool: set data.public=0.1"),
+        (("method=public-bank",), "data.public", "method 'public-bank' needs a public pool"),
+    ],
+)
+def test_what_a_method_does_not_leave_open_is_refused(overrides, key, message):
+    with pytest.raises(ConfigError) as caught:
+        method_of(tiny(*overrides))
+    ((at, said),) = caught.value.problems
+    assert at == key
+    assert message in said
+
+
+def test_all_that_is_refused_is_listed_together():
+    with pytest.raises(ConfigError) as caught:
+        method_of(tiny("balance=v7", "server.merge=unit", "server.predict=iffi"))
+    assert {problem.path for problem in caught.value.problems} == {"balance", "server.merge", "server.predict"}
 
 
 def test_the_label_counts_of_a_client_include_classes_it_does_not_have():

@@ -6,11 +6,15 @@ import torch
 from equipoise.core.errors import ClientError, DataError, EngineError
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Task
 from equipoise.engine.messages import error_bytes, result_bytes, result_from, task_bytes, task_from
-from tests.conftest import assert_same, assert_same_update
+from tests.conftest import assert_same, assert_same_own, assert_same_update
 
 STATE = {"encoder.0.weight": torch.randn(2, 3, 3, 3, generator=torch.Generator().manual_seed(7))}
 OWN = ClientState(
-    STATE, {"momentum/encoder.0.weight": torch.ones(2), "steps/": torch.tensor(3.0)}, {"s": torch.ones(1)}
+    STATE,
+    {"momentum/encoder.0.weight": torch.ones(2), "steps/": torch.tensor(3.0)},
+    {"s": torch.ones(1)},
+    {"memory.features": torch.eye(2), "memory.labels": torch.tensor([1, 0])},
+    {"counts": torch.tensor([2.0, 0.0])},
 )
 
 
@@ -20,8 +24,7 @@ def test_a_task_comes_back(own):
     back = task_from(task_bytes(task))
     assert (back.step, back.client, back.epochs) == (4, 2, range(8, 12))
     assert_same(back.shared, task.shared)
-    for part in ("model", "optimiser", "policy"):
-        assert_same(getattr(back.own, part), getattr(own, part))
+    assert_same_own(back.own, own)
 
 
 def test_an_update_comes_back():

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from equipoise.core.values import Images
+from equipoise.core.values import Images, State
 from equipoise.data.splits import Splits
-from equipoise.evaluate.score import Scorer, chosen_clients, score
+from equipoise.evaluate.looks import Looks, Scorer
+from equipoise.evaluate.score import chosen_clients, score
 from equipoise.models.build import build_model, state_of
 from equipoise.models.mlp import MlpOptions
-from equipoise.server.predict import Merged, model, probability_ensemble
+from equipoise.server.predict import Merged
 from tests.conftest import tiny, untouched_rng, update
 
 CLASSES = 3
@@ -22,37 +23,39 @@ def images(labels) -> Images:
     return Images(np.zeros((len(labels), 1, 2, 2), np.uint8), labels)
 
 
-def scorer(validation, test, **evaluate) -> Scorer:
+def network(seed: int = 0):
+    return build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, seed)
+
+
+def looks(validation, test, **evaluate) -> Looks:
+    """Black images with those labels, and one client with a single image."""
     config = tiny(*(f"evaluate.{key}={value}" for key, value in evaluate.items()))
-    network = build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 0)
-    parts = {"train": images([0]), "validation": images(validation), "test": images(test)}
-    return Scorer(
-        network, Splits("toy", **parts, classes=("a", "b", "c"), mean=(0.5,) * 3, std=(0.5,) * 3, content=""), config
-    )
+    parts = {"train": images([0]), "validation": images(validation), "test": images(test), "public": images([])}
+    about = {"classes": ("a", "b", "c"), "mean": (0.5,) * 3, "std": (0.5,) * 3, "content": ""}
+    return Looks(Scorer(network(), Splits("toy", **parts, **about), config, [np.array([0])]))
 
 
-def always(answer: int) -> dict[str, torch.Tensor]:
+def always(answer: int) -> State:
     """A network that says `answer` with probability ½ and each of the two others with ¼."""
-    state = {
-        name: torch.zeros_like(t) for name, t in state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), 3, 0)).items()
-    }
+    state = {name: torch.zeros_like(tensor) for name, tensor in state_of(network()).items()}
     return {**state, "head.bias": torch.tensor([log(2) if c == answer else 0.0 for c in range(CLASSES)])}
 
 
 def test_the_merged_thing_by_hand():
-    given = scorer([0, 0, 1, 2], [0, 0, 0, 1, 2])
-    scores = score(given, model, Merged(always(0), []), [])
+    given = looks([0, 0, 1, 2], [0, 0, 0, 1, 2])
+    scores = score(given, "parameter-average", Merged(always(0), []), [])
     assert scores[None, "accuracy/validation"] == 2 / 4
     assert scores[None, "accuracy/merged"] == 3 / 5
     assert scores[None, "loss/merged"] == pytest.approx(-(3 * log(1 / 2) + 2 * log(1 / 4)) / 5)
     assert [scores[None, f"recall/{c}"] for c in range(3)] == [1, 0, 0]
-    assert len(scores) == 6
+    assert scores[None, "bytes/told"] == 0
+    assert len(scores) == 7
 
 
 def test_the_best_client_is_chosen_on_validation_not_on_test():
-    given = scorer([1, 1, 0], [0, 0, 0, 1])
+    given = looks([1, 1, 0], [0, 0, 0, 1])
     clients = [update(3, 1, always(0)), update(5, 1, always(1))]
-    scores = score(given, model, Merged(always(2), clients), clients)
+    scores = score(given, "parameter-average", Merged(always(2), clients), clients)
     # on validation client 5 is best with 2/3; on test client 3 would be, with 3/4
     assert scores[None, "accuracy/best_client"] == 1 / 4
     assert scores[None, "accuracy/clients"] == (3 / 4 + 1 / 4) / 2
@@ -61,17 +64,17 @@ def test_the_best_client_is_chosen_on_validation_not_on_test():
 
 
 def test_where_nothing_is_merged_validation_is_the_clients_mean():
-    given = scorer([1, 1, 0], [0, 0, 0, 1])
+    given = looks([1, 1, 0], [0, 0, 0, 1])
     clients = [update(0, 1, always(0)), update(1, 1, always(1))]
     scores = score(given, None, Merged(always(2), clients), clients)
     assert scores[None, "accuracy/validation"] == (1 / 3 + 2 / 3) / 2
-    assert (None, "accuracy/merged") not in scores
+    assert not {(None, "accuracy/merged"), (None, "bytes/told")} & scores.keys()
 
 
-def test_an_ensemble_is_asked_through_the_same_sheet():
-    given = scorer([1, 0], [1, 1, 0])
+def test_an_ensemble_is_asked_through_the_same_looks():
+    given = looks([1, 0], [1, 1, 0])
     clients = [update(0, 1, always(0)), update(1, 9, always(1))]
-    scores = score(given, probability_ensemble, Merged(always(2), clients), clients)
+    scores = score(given, "probability-ensemble", Merged(always(2), clients), clients)
     assert scores[None, "accuracy/merged"] == 2 / 3
     assert scores[None, "loss/merged"] == pytest.approx(
         -(2 * log(0.1 / 4 + 0.9 / 2) + log(0.1 / 2 + 0.9 / 4)) / 3, rel=1e-6
@@ -79,56 +82,47 @@ def test_an_ensemble_is_asked_through_the_same_sheet():
 
 
 def test_nobody_to_score():
-    assert score(scorer([0], [0]), None, Merged(always(0), []), []) == {}
+    assert score(looks([0], [0]), None, Merged(always(0), []), []) == {}
 
 
 def test_clients_are_scored_on_some_images_and_the_merged_thing_on_all(rng):
     labels = rng.integers(0, CLASSES, 200)
-    given = scorer(labels, labels, client_images=40)
-    some = given.sheet(given.splits.test, 40).some
-    assert len(some) == len(set(some.tolist())) == 40
+    given = looks(labels, labels, client_images=40)
     client = update(0, 1, always(1))
-    scores = score(given, model, Merged(always(1), [client]), [client])
+    some = given.some("test", client.model, 40)[1]
+    assert len(some) == 40
+    scores = score(given, "parameter-average", Merged(always(1), [client]), [client])
     assert scores[None, "accuracy/merged"] == (labels == 1).mean()
-    assert scores[0, "accuracy/test"] == pytest.approx((labels[some] == 1).mean())
+    assert scores[0, "accuracy/test"] == pytest.approx((some == 1).float().mean().item())
 
 
 def test_where_nothing_is_merged_clients_are_scored_on_all_images(rng):
     labels = rng.integers(0, CLASSES, 200)
     client = update(0, 1, always(1))
-    scores = score(scorer(labels, labels, client_images=40), None, Merged(always(1), [client]), [client])
+    scores = score(looks(labels, labels, client_images=40), None, Merged(always(1), [client]), [client])
     assert scores[0, "accuracy/test"] == scores[None, "accuracy/clients"] == (labels == 1).mean()
 
 
 @pytest.mark.parametrize("limit", [None, 100, 500])
 def test_all_images_where_there_are_no_more(limit, rng):
-    given = scorer([0], rng.integers(0, CLASSES, 100))
-    assert given.sheet(given.splits.test, limit).some.tolist() == list(range(100))
-
-
-def test_a_model_that_answered_all_gives_the_same_figure_for_some(rng):
-    labels = rng.integers(0, CLASSES, 60)
-    given = scorer(labels, labels)
-    state = state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 5))
-    asked, unasked = (given.sheet(given.splits.test, 20) for _ in range(2))
-    assert asked.answers(state) is asked.answers(state)
-    assert asked.accuracy_on_some(state) == unasked.accuracy_on_some(state)
+    labels = rng.integers(0, CLASSES, 100)
+    assert looks([0], labels).some("test", always(0), limit)[1].tolist() == labels.tolist()
 
 
 def test_the_size_of_a_forward_pass_changes_nothing(rng):
     labels, pixels = rng.integers(0, CLASSES, 25), rng.integers(0, 256, (25, 1, 2, 2), dtype=np.uint8)
-    state = state_of(build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, 5))
-    whole, parts = (scorer(labels, labels, batch=size).seen(state, pixels) for size in (100, 4))
+    state = state_of(network(5))
+    whole, parts = (looks(labels, labels, batch=size).scorer.seen(state, pixels) for size in (100, 4))
     assert (whole.features.shape, whole.logits.shape) == ((25, 2), (25, CLASSES))
     assert torch.allclose(whole.features, parts.features, rtol=1e-5, atol=1e-7)
     assert torch.allclose(whole.logits, parts.logits, rtol=1e-5, atol=1e-7)
 
 
 def test_scoring_is_in_evaluation_mode_and_draws_nothing():
-    given = scorer([0], [0, 1])
+    given = looks([0], [0, 1])
     with untouched_rng():
-        score(given, model, Merged(always(0), []), [])
-    assert not given.model.training
+        score(given, "parameter-average", Merged(always(0), []), [])
+    assert not given.scorer.model.training
 
 
 def test_few_clients_are_all_scored_and_many_by_a_seeded_draw(seed):

@@ -13,7 +13,6 @@ from equipoise.models.classifier import Seen
 from equipoise.objective.compose import Batch, Net
 from equipoise.server.mean import mean
 from equipoise.server.merge import ServerState, keep
-from equipoise.server.predict import logit_ensemble, model, probability_ensemble
 from tests.conftest import update
 
 
@@ -30,16 +29,18 @@ def test_all_the_classic_methods_are_there():
 
 
 def test_the_defaults_are_fedavgs_answers():
-    assert method("fedavg") == Method() == Method(CLASSIFY, ALONE, mean, model, sends_down=True, pools_data=False)
+    assert method("fedavg") == Method() == Method(CLASSIFY, ALONE, mean, "parameter-average", sends_down=True)
 
 
-@pytest.mark.parametrize(("name", "predict"), [("ensemble", probability_ensemble), ("logit-ensemble", logit_ensemble)])
+@pytest.mark.parametrize(
+    ("name", "predict"), [("ensemble", "probability-ensemble"), ("logit-ensemble", "logit-ensemble")]
+)
 def test_ensembles_change_only_how_they_predict(name, predict):
     assert method(name) == Method(predict=predict)
 
 
 def test_local_only_shares_nothing():
-    assert method("local-only") == Method(merge=keep, predict=None, sends_down=False)
+    assert method("local-only") == Method(merge=keep, predict=None, sends_down=False, sends_up=False)
 
 
 def test_centralised_pools_the_data():

@@ -8,13 +8,11 @@ from torch.nn import functional as F
 from equipoise.core.registry import METHODS
 from equipoise.core.values import Losses, Moment
 from equipoise.method.answers import Method
-from equipoise.method.prototype import PREDICTS, PrototypeOptions
+from equipoise.method.prototype import PrototypeOptions
 from equipoise.models.classifier import Seen
 from equipoise.models.heads import PrototypeHead
 from equipoise.objective.compose import Batch, Net
 from equipoise.objective.contrast import supervised_contrast
-from equipoise.server.feature_average import anchors, feature_average
-from equipoise.server.predict import model, probability_ensemble
 
 NAMES = ("fafi", "etf-align", "drcl")
 P = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
@@ -85,21 +83,11 @@ def test_drcl_has_random_anchors():
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("predict", "function"),
-    [
-        ("feature-average", feature_average),
-        ("anchors", anchors),
-        ("probability-ensemble", probability_ensemble),
-        ("parameter-average", model),
-    ],
-)
-def test_how_the_merged_thing_predicts(name, predict, function):
-    assert method(name, predict=predict).predict is function
-    assert set(PREDICTS) == {"feature-average", "anchors", "probability-ensemble", "parameter-average"}
+def test_the_server_block_decides_the_merge_and_features_are_averaged_unless_it_says_otherwise(name):
+    assert method(name).merge is None
+    assert method(name).predict == "feature-average"
 
 
 def test_the_defaults_are_as_published():
     options = PrototypeOptions()
     assert (options.logits, options.start, options.tau) == ("dot", "gauss", 0.07)
-    assert (options.prototypes, options.predict) == ("plain", "feature-average")

@@ -23,7 +23,7 @@ CONFIG = tiny("rounds=2")
 
 @pytest.fixture
 def order(location, store):
-    about = {"store": location, "run_id": None, "sweep": "a-sweep", "cell": "a cell", "data_path": None}
+    about = {"store": location, "run_id": None, "clients_of": None, "sweep": "a-sweep", "cell": "a cell", "data_path": None}
     return {**about, "config": CONFIG.model_dump()}
 
 

@@ -5,26 +5,28 @@ import torch
 
 from equipoise.core.errors import EngineError
 from equipoise.core.values import ClientState
-from equipoise.run.checkpoint import pack, unpack
+from equipoise.core.codec import decode
+from equipoise.run.checkpoint import pack, pack_pictures, unpack
 from equipoise.run.loop import Snapshot
 from equipoise.server.merge import ServerState
-from tests.conftest import assert_same, one_shot, records, tiny
+from tests.conftest import assert_same, assert_same_own, one_shot, records, tiny
 
 MODEL = {"w": torch.arange(6.0).reshape(2, 3), "n": torch.tensor(4)}
 OWN = {
     2: ClientState(MODEL, {"momentum/w": torch.ones(2, 3)}, {"s": torch.tensor(0.5)}),
     10: ClientState(policy={"s": torch.tensor(0.25)}),
+    11: ClientState(memory={"memory.labels": torch.tensor([4, 0])}, told={"counts": torch.tensor([3.0, 0.0])}),
 }
 
 
 def assert_same_snapshot(ours: Snapshot, theirs: Snapshot) -> None:
     assert_same(ours.server.model, theirs.server.model)
     assert_same(ours.server.memory, theirs.server.memory)
+    assert_same(ours.gift, theirs.gift)
     assert ours.stopped == theirs.stopped
     assert ours.own.keys() == theirs.own.keys()
     for client, own in ours.own.items():
-        for part in ("model", "optimiser", "policy"):
-            assert_same(getattr(own, part), getattr(theirs.own[client], part))
+        assert_same_own(own, theirs.own[client])
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,7 @@ def assert_same_snapshot(ours: Snapshot, theirs: Snapshot) -> None:
         Snapshot(ServerState(MODEL)),
         Snapshot(ServerState(MODEL, {"m/w": torch.zeros(2, 3)}), OWN, frozenset({1, 7})),
         Snapshot(ServerState(MODEL), {3: ClientState()}),
+        Snapshot(ServerState(MODEL), gift={"means.features": torch.ones(2, 3), "means.counts": torch.ones(2)}),
     ],
 )
 def test_a_snapshot_comes_back(snapshot):
@@ -46,7 +49,7 @@ def test_the_snapshot_of_a_real_run_comes_back(config):
 
 
 def test_one_blob_for_the_server_and_one_for_each_client_that_keeps_something():
-    assert pack(Snapshot(ServerState(MODEL), OWN)).keys() == {"server", "client/2", "client/10"}
+    assert pack(Snapshot(ServerState(MODEL), OWN)).keys() == {"server", "client/2", "client/10", "client/11"}
 
 
 def test_equal_states_are_equal_bytes():
@@ -60,3 +63,11 @@ def test_a_damaged_blob_is_an_error():
     for name in blobs:
         with pytest.raises(EngineError):
             unpack({**blobs, name: blobs[name][:-4]})
+
+
+def test_pictures_are_a_blob_of_their_own_that_the_next_step_does_not_need():
+    snapshot, kept = Snapshot(ServerState(MODEL), OWN), {"labels": torch.tensor([1, 0]), "anchors": torch.eye(2).half()}
+    blobs = pack(snapshot) | pack_pictures(kept)
+    assert_same(decode(blobs["pictures"])[1], kept)
+    assert_same_snapshot(unpack(blobs), snapshot)
+    assert pack_pictures({}) == {}

@@ -38,7 +38,7 @@ def test_with_rounds_the_servers_model_goes_down(federation_of):
     steps = records(federation)
     second = plan(federation, steps[0].snapshot, 1)
     for task in second:
-        assert task.shared is steps[0].snapshot.server.model
+        assert_same(task.shared, steps[0].snapshot.server.model)
         assert task.own == ClientState()
         assert task.epochs == range(1, 2)
 
@@ -52,7 +52,7 @@ def test_with_one_shot_nothing_goes_down(federation_of):
     assert [task.epochs for task in (*first, *second)] == [range(2)] * 3 + [range(2, 4)] * 3
     trained = {u.client: u for u in Local(federation.site).map(first)}
     for task in second:
-        assert task.shared is federation.start
+        assert_same(task.shared, federation.start)
         assert_same(task.own.model, trained[task.client].model)
         assert_same(task.own.optimiser, trained[task.client].own.optimiser)
 
@@ -196,7 +196,7 @@ def test_what_is_written_down_at_each_step(federation_of):
     }  # fmt: skip
     assert server == {
         "accuracy/merged", "loss/merged", "accuracy/validation", "accuracy/best_client", "accuracy/clients",
-        "bytes/down", "bytes/up", *(f"recall/{c}" for c in range(10)),
+        "bytes/down", "bytes/up", "bytes/told", *(f"recall/{c}" for c in range(10)),
     }  # fmt: skip
 
 

@@ -115,11 +115,12 @@ def test_a_cell_that_somebody_else_is_running_is_not_touched(store):
 
 def test_an_order_says_all_a_cell_needs(tmp_path, store):
     grid = Grid("s", a_grid(("a", "seed=1")).cells, tmp_path)
-    order = module._order("x.db", grid, module.Place(grid.cells[0], run_id="r-1"))
+    order = module._order("x.db", grid, module.Place(grid.cells[0], run_id="r-1"), "r-0")
     assert json.loads(order) == {
         "store": "x.db",
         "config": grid.cells[0].config.model_dump(),
         "run_id": "r-1",
+        "clients_of": "r-0",
         "sweep": "s",
         "cell": "a",
         "data_path": str(tmp_path),

@@ -1,0 +1,85 @@
+"""A finished study as one table of numbers: label, seed, step, client (None: the server), name, value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+import polars as pl
+
+from equipoise.run.fuse import Server, fuse
+from equipoise.store import metrics, read
+from equipoise.store.transact import Store
+
+LAST = -1
+
+
+@dataclass(frozen=True)
+class Study:
+    """All rows of a sweep, and the run of each (label, seed)."""
+
+    name: str
+    rows: pl.DataFrame
+    runs: dict[tuple[str, int], str]
+    store: Store
+
+    @property
+    def labels(self) -> list[str]:
+        return list(dict.fromkeys(label for label, _ in self.runs))
+
+    @property
+    def seeds(self) -> list[int]:
+        return sorted({seed for _, seed in self.runs})
+
+    def server(self, label: str, name: str, step: int = LAST) -> list[float]:
+        """The server's figure at a step (the last unless given) of every seed."""
+        return [self.at(label, seed, name, None, step) for seed in self.seeds]
+
+    def at(self, label: str, seed: int, name: str, client: int | None, step: int = LAST) -> float:
+        values = self.curve(label, seed, name, client)
+        return values[step]
+
+    def curve(self, label: str, seed: int, name: str, client: int | None) -> list[float]:
+        """The figure at every checkpoint that has it, in order."""
+        found = self.rows.filter(
+            pl.col("label") == label,
+            pl.col("seed") == seed,
+            pl.col("name") == name,
+            pl.col("client").is_null() if client is None else pl.col("client") == client,
+        )
+        return found.sort("step")["value"].to_list()
+
+    def fused(self, label: str, merge: str, predict: str) -> list[float]:
+        """The accuracy of another server on the same clients, of every seed."""
+        found = []
+        for seed in self.seeds:
+            run = read.find_run(self.store, self.runs[label, seed])
+            (fused,) = fuse(self.store, run, [Server(merge, predict)])
+            found.append(metrics.final_metrics(self.store, fused)["accuracy/merged"])
+        return found
+
+    def clients(self, label: str, seed: int, name: str = "lam") -> list[int]:
+        found = self.rows.filter(pl.col("label") == label, pl.col("seed") == seed, pl.col("name") == name)
+        return sorted(found["client"].drop_nulls().unique().to_list())
+
+
+def load(store: Store, name: str) -> Study:
+    rows, runs = [], {}
+    for label, run_id in read.members(store, name):
+        run = read.find_run(store, run_id)
+        runs[label, run.seed] = run_id
+        rows += [(label, run.seed, r.step, r.client, r.name, r.value) for r in metrics.rows(store, run_id)]
+    if not runs:
+        raise SystemExit(f"the store has no finished sweep '{name}'")
+    schema = {"label": pl.Utf8, "seed": pl.Int64, "step": pl.Int64, "client": pl.Int64, "name": pl.Utf8}
+    return Study(name, pl.DataFrame(rows, schema={**schema, "value": pl.Float64}, orient="row"), runs, store)
+
+
+def percent(values: list[float]) -> str:
+    """35.4 ± 2.1, in points; the deviation is that between seeds."""
+    points = [100 * value for value in values]
+    return f"{fmean(points):.1f} ± {stdev(points):.1f}" if len(points) > 1 else f"{points[0]:.1f}"
+
+
+def number(values: list[float]) -> str:
+    return f"{fmean(values):.3g}"

@@ -1,0 +1,28 @@
+"""What can be said of a run before its first step: where its λ will end, with the losses of a first batch."""
+
+from __future__ import annotations
+
+import torch
+
+from equipoise.client.train import first_losses
+from equipoise.core.values import Event
+from equipoise.engine.engine import recipe_of
+from equipoise.run.build import Federation
+from equipoise.run.loop import Snapshot, plan
+
+
+def opening(federation: Federation, snapshot: Snapshot) -> list[Event]:
+    """The cap of a learned λ policy, as a formula with numbers; nothing for the others."""
+    balance = federation.method.balance
+    if balance is None or balance.cap is None:
+        return []
+    site, task = federation.site, plan(federation, snapshot, 0)[0]
+    torch.set_num_threads(federation.config.engine.threads)
+    images, counts = site.train.take(site.indices[task.client]), site.counts(task.client)
+    losses = first_losses(recipe_of(site), task, images, counts)
+    assert losses.align is not None, "a policy with a cap weighs an alignment term"
+    base, align = losses.base.item(), losses.align.item()
+    cap = balance.cap(base, align)
+    name, lam_max = federation.config.balance.name, getattr(federation.config.balance, "lam_max", None)
+    text = f"{name}: {cap.formula} (client {task.client}, first batch: L_b {base:.4g}, L_a {align:.4g})"
+    return [Event("lambda-cap", text, detail={"cap": cap.value, "lam_max": lam_max, "base": base, "align": align})]
