@@ -407,9 +407,9 @@ def servers() -> Iterator[str]:
     yield "# Servers"
     yield (
         "How the merged thing predicts: `server.predict=NAME`, or `equipoise fuse RUN --predict NAME` on clients that"
-        " are trained. By default a method predicts in its own way. Prototypes are merged as `server.merge` says: `plain`"
-        " (as published), `unit` (rows of length 1) or `counts` (by the images of the class). Every run scores all"
-        " servers its model allows: see [metrics](metrics.md)."
+        " are trained. By default a method predicts in its own way. Prototypes are merged as `server.merge` says:"
+        " `plain` (as published), `unit` (rows of length 1) or `counts` (by the images of the class). Every run scores"
+        " all servers its model allows: see [metrics](metrics.md)."
     )
     entries = sorted(registry.PREDICTS, key=lambda entry: (entry.module, entry.name))
     for _, group in groupby(entries, key=lambda entry: entry.module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
@@ -49,14 +50,13 @@ class Study:
         )
         return found.sort("step")["value"].to_list()
 
-    def fused(self, label: str, merge: str, predict: str) -> list[float]:
-        """The accuracy of another server on the same clients, of every seed."""
+    def fused(self, label: str, servers: Sequence[Server]) -> list[list[float]]:
+        """The accuracy of other servers on the same clients: for each server, of every seed."""
         found = []
         for seed in self.seeds:
-            run = read.find_run(self.store, self.runs[label, seed])
-            (fused,) = fuse(self.store, run, [Server(merge, predict)])
-            found.append(metrics.final_metrics(self.store, fused)["accuracy/merged"])
-        return found
+            fused = fuse(self.store, read.find_run(self.store, self.runs[label, seed]), servers)
+            found.append([metrics.final_metrics(self.store, one)["accuracy/merged"] for one in fused])
+        return [list(values) for values in zip(*found, strict=True)]
 
     def clients(self, label: str, seed: int, name: str = "lam") -> list[int]:
         found = self.rows.filter(pl.col("label") == label, pl.col("seed") == seed, pl.col("name") == name)

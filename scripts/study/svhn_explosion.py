@@ -8,6 +8,8 @@ from scripts.study import figures
 from scripts.study.page import Claim, claims, table
 from scripts.study.read import Study, percent
 
+from equipoise.run.fuse import Server
+
 TITLE = "Explosion: Fashion-MNIST in place of SVHN, α 0.05"
 GAMMA = 1e-3
 CAP = 54.6
@@ -54,7 +56,8 @@ def _row(study: Study, label: str) -> list[str]:
 
 
 def _merged(study: Study, label: str) -> list[str]:
-    return [label, *(percent(study.fused(label, merge, "feature-average")) for merge in MERGES)]
+    servers = [Server(merge, "feature-average") for merge in MERGES]
+    return [label, *(percent(values) for values in study.fused(label, servers))]
 
 
 def _shares(study: Study, label: str, name: str) -> list[float]:

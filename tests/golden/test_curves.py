@@ -33,7 +33,7 @@ ALIGNED = ("method=etf-align", "client.augment=two-view", "client.clip=1.0", *ON
 OPEN = {entry.name for entry in METHODS if entry.make(entry.options(name=entry.name)).balance is None}
 """Methods that leave λ to the balance block."""
 EXTRA = {
-    "memory-bank": ("client.augment=two-view", "method.size=32"),  # full after two steps
+    "memory-bank": ("client.augment=two-view", "method.size=32"),  # full after one step
     "two-stage": ("client.augment=two-view", "method.cycle=2", "data.public=0.2"),
     "public-bank": ("client.augment=two-view", "data.public=0.2"),
 }
@@ -41,7 +41,12 @@ UNTRAINED = {"statistics"}
 """Methods without a training loss."""
 CASES = (
     {
-        method: (f"method={method}", *(("balance=constant",) if method in OPEN else ()), *EXTRA.get(method, ()), *ROUNDS)
+        method: (
+            f"method={method}",
+            *(("balance=constant",) if method in OPEN else ()),
+            *EXTRA.get(method, ()),
+            *ROUNDS,
+        )
         for method in METHODS.names()
     }
     | {f"one-shot-{method}": (f"method={method}", *ONE_SHOT) for method in ("fedavg", "fedprox", "ensemble")}

@@ -94,10 +94,10 @@ class Config(Options):
         return _hash(self.model_dump(exclude={"name": True, "engine": True}) | {"threads": self.engine.threads})
 
     def training_fingerprint(self) -> str | None:
-        """Hash of what can move a client of a one-shot run: neither the server nor the evaluator. None with rounds."""
+        """Hash of all but how the server merges and predicts, which moves no one-shot client. None in rounds."""
         if not self.is_one_shot:
             return None
-        content = self.model_dump(exclude={"name": True, "engine": True, "evaluate": True, "server": True})
+        content = self.model_dump(exclude={"name": True, "engine": True, "server": True})
         return _hash(content | {"fraction": self.server.fraction, "threads": self.engine.threads})
 
 
@@ -125,6 +125,9 @@ def check(raw: Mapping[str, Any]) -> Config:
     problems = _combinations(config)
     if problems:
         raise ConfigError(problems)
+    if config.server.predict is not None:
+        name = PREDICTS.find(config.server.predict).name
+        config = config.model_copy(update={"server": config.server.model_copy(update={"predict": name})})
     steps = {"checkpoints": min(10, config.client.epochs)} if config.is_one_shot else {"rounds": 10}
     axis = next(iter(steps))
     return config if getattr(config, axis) is not None else config.model_copy(update=steps)

@@ -21,6 +21,7 @@ from equipoise.core.values import ClientFailure, ClientUpdate, Event, Images, In
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model
+from equipoise.server.means import merge_means
 from equipoise.server.predict import NEEDS_GIFT, NEEDS_PROTOTYPES
 from equipoise.server.prototypes import merge_prototypes
 
@@ -96,7 +97,7 @@ def _objections(config: Config, method: Method) -> Iterator[Problem]:
             yield Problem("server.predict", f"method '{name}' merges nothing that could predict")
         if NEEDS_PROTOTYPES in traits and method.merge is not None:
             yield Problem("server.predict", f"'{server.predict}' needs prototypes, which method '{name}' has not")
-        if NEEDS_GIFT in traits and method.tell is None:
+        if NEEDS_GIFT in traits and method.merge is not merge_means:
             yield Problem("server.predict", f"'{server.predict}' needs class means, which method '{name}' has not")
     if not config.is_one_shot and getattr(config.method, "target", None) == "progressive":
         yield Problem("method.target", "a path from the start to the anchors needs communication=one-shot")

@@ -23,6 +23,8 @@ from equipoise.models.filters import common_filters
 from equipoise.models.look import Lens, Summary, look
 from equipoise.server.predict import COMMON, Scene
 
+AT_LEAST = 16
+"""Images of every client that are looked at, however few are drawn."""
 N_NOISE = 64
 """Images without content, of uniform noise, that `iffi` compares with."""
 
@@ -55,11 +57,14 @@ class Scorer:
 
     def recalibrated(self, state: State) -> State:
         """Every client measures BatchNorm statistics of the model on its own images; they are averaged by samples."""
-        total, result = sum(map(len, self.indices)), {name: tensor.clone() for name, tensor in state.items()}
+        measuring = [index for index in self.indices if len(index) > 1]  # one image has no variance
+        if not measuring:
+            return state
+        total, result = sum(map(len, measuring)), {name: tensor.clone() for name, tensor in state.items()}
         statistics = [name for name in state if name.endswith(("running_mean", "running_var"))]
         for name in statistics:
             result[name].zero_()
-        for index in self.indices:
+        for index in measuring:
             measured = self._measured(state, self.splits.train.pixels[index])
             for name in statistics:
                 result[name] += measured[name] * (len(index) / total)
@@ -86,7 +91,8 @@ class Looks:
 
     def __init__(self, scorer: Scorer) -> None:
         splits, options, seed = scorer.splits, scorer.config.evaluate, scorer.config.seed
-        rows = np.sort(stream(seed, "train-images").permutation(len(splits.train))[: options.train_images])
+        drawn = stream(seed, "train-images").permutation(len(splits.train))[: options.train_images]
+        rows = np.unique(np.concatenate([drawn, *(index[:AT_LEAST] for index in scorer.indices)]))
         noise = stream(seed, "noise-images").integers(0, 256, (N_NOISE, *splits.test.pixels.shape[1:]), dtype=np.uint8)
         self.scorer = scorer
         self.images = {

@@ -40,6 +40,9 @@ class RandomFilters(nn.Module):
         self.register_buffer("filters", centred / centred.flatten(1).norm(dim=1)[:, None, None, None])
 
     def forward(self, images: Tensor) -> Tensor:
+        """Images smaller than a filter are framed by zeros."""
+        missing = [max(0, SIZE - size) for size in (images.shape[3], images.shape[2])]
+        images = F.pad(images, (0, missing[0], 0, missing[1]))
         box = torch.ones_like(self.filters[:1])
         n = box.numel()
         mean = F.conv2d(images, box) / n

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,8 +26,12 @@ class Lens:
     batch: int
 
     def batches(self, pixels: Pixels) -> Iterator[Tensor]:
-        for at in range(0, len(pixels), self.batch):
-            yield normalise(torch.tensor(pixels[at : at + self.batch]), self.mean, self.std)
+        """A last image on its own joins the batch before it: BatchNorm cannot be measured on one."""
+        cuts = list(range(self.batch, len(pixels), self.batch))
+        if cuts and self.batch > 1 and len(pixels) - cuts[-1] == 1:
+            cuts.pop()
+        for part in np.split(pixels, cuts):
+            yield normalise(torch.tensor(part), self.mean, self.std)
 
 
 def look(model: Classifier, pixels: Pixels, lens: Lens) -> Seen:

@@ -1,6 +1,6 @@
 """A client's own memory of features, first in, first out: extra negatives that a batch is too small to hold.
 
-    bank ← the newest M of (z of this step's first views, bank)        z of length 1, detached
+    bank ← the newest M of (z of this step, bank)        z of length 1, detached
 
 Source: He et al., "Momentum Contrast", 2020, for the queue; labels are kept, so that a class is never its own negative.
 """
@@ -16,8 +16,7 @@ from equipoise.objective.compose import Remember, View
 
 def queue(size: int, name: str) -> Remember:
     def remember(view: View) -> State:
-        n = len(view.labels) // 2
-        new = {"features": F.normalize(view.features[:n].detach(), dim=1), "labels": view.labels[:n]}
+        new = {"features": F.normalize(view.features.detach(), dim=1), "labels": view.labels}
         old = {key: view.received[f"{name}.{key}"] for key in new if f"{name}.{key}" in view.received}
         return {f"{name}.{key}": torch.cat([value, old[key]] if old else [value])[:size] for key, value in new.items()}
 

@@ -22,6 +22,7 @@ def balanced_cross_entropy(gamma: float) -> Term:
 
     def cls(view: View) -> Tensor:
         counts = torch.from_numpy(view.moment.counts).to(view.logits.dtype)
-        return F.cross_entropy(view.logits + gamma * counts.log(), view.labels)
+        shift = torch.where(counts > 0, gamma * counts.clamp_min(1).log(), -torch.inf)
+        return F.cross_entropy(view.logits + shift, view.labels)
 
     return cls

@@ -24,10 +24,11 @@ from equipoise.core.values import ClientState, Event
 from equipoise.engine.engine import method_of
 from equipoise.evaluate.geometry import prototype_scores
 from equipoise.evaluate.looks import Looks
-from equipoise.evaluate.score import beside, score
+from equipoise.evaluate.pictures import pictures
+from equipoise.evaluate.score import beside, chosen_clients, score
 from equipoise.run.build import Federation, build
-from equipoise.run.checkpoint import unpack
-from equipoise.run.loop import rows_of, stood
+from equipoise.run.checkpoint import pack, pack_pictures, unpack
+from equipoise.run.loop import Snapshot, rows_of, stood
 from equipoise.run.session import ALONE, Membership, announce, folder_of, require_same_data
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
@@ -114,14 +115,17 @@ def load_clients(store: Store, run: Run, config: Config, data_path: Path | None)
 def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = ALONE) -> str:
     """Score one server, and write it down as a run of one checkpoint; its id."""
     federation = replace(stored.federation, config=config, method=method_of(config))
-    merged = stood(federation, stored.clients)[1]
-    scores = prototype_scores(merged) | score(stored.looks, federation.method.predict, merged, merged.clients)
-    scores |= beside(stored.looks, merged)
     run_id, step = new_run_id(config.name), stored.checkpoint.step
+    server, merged = stood(federation, stored.clients)
+    clients = chosen_clients(merged.clients, config.evaluate.clients, config.seed, step)
+    scores = prototype_scores(merged) | score(stored.looks, federation.method.predict, merged, clients)
+    scores |= beside(stored.looks, merged)
+    packed = pack(Snapshot(server)) | pack_pictures(pictures(stored.looks, merged, clients))
     text = f"clients of run {stored.run.run_id} after checkpoint {step + 1}; nothing was trained"
     with write.hold(store, run_id), blobs.referring(store):
         announce(store, run_id, Request(config, stored.folder), federation, member)
         rows, event = rows_of(federation, scores, step), Event("fused", text, detail={"from": stored.run.run_id})
-        write.commit_step(store, run_id, step, rows, [event], stored.checkpoint.manifest)
+        manifest = {**stored.checkpoint.manifest, **{name: blobs.put(store, data) for name, data in packed.items()}}
+        write.commit_step(store, run_id, step, rows, [event], manifest)
         write.finish(store, run_id, "done")
     return run_id

@@ -73,7 +73,7 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
         message = f"expected a label and settings for each, got {named!r}"
         raise ConfigError([Problem("cells", message)], where=str(path))
     rows = {str(label): flat(row or {}) for label, row in named.items()}
-    if any("seed" in layer for layer in (common, fixed, axes, *rows.values())):
+    if any("seed" in layer for layer in (common, flat(scale.settings), fixed, axes, *rows.values())):
         raise ConfigError([Problem("seed", "a sweep runs several; give --seeds, a count or a list such as 0,1,7")])
     points = [
         ((label, values), layered(layered(layered(base, row), _point(axes, values)), fixed))
@@ -94,6 +94,8 @@ class Scale:
 
 def _scale(scales: Mapping[str, Any], overrides: Sequence[str]) -> tuple[Scale, list[str]]:
     """The chosen scale, and the overrides without the choice; a sweep without scales has one that says nothing."""
+    if not isinstance(scales, Mapping) or not all(isinstance(value or {}, Mapping) for value in scales.values()):
+        raise ConfigError([Problem("scales", f"expected a name and settings for each, got {scales!r}")])
     asked = [text.removeprefix("scale=") for text in overrides if text.startswith("scale=")]
     rest = [text for text in overrides if not text.startswith("scale=")]
     if not scales and not asked:

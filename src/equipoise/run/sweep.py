@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import selectors
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -60,7 +60,7 @@ def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) ->
                 places[i] = replace(places[i], state="running")
                 busy[child.socket.fileno()] = (child, i)
                 with suppress(ConnectionError):  # a child that is gone is noticed when it is waited for
-                    send(child.socket, _order(location, grid, places[i], trained.get(_training(places[i]))))
+                    send(child.socket, _order(location, grid, places[i], _source(trained, places[i])))
             follow(places)
             for number in _ready(busy):
                 child, i = busy.pop(number)
@@ -72,8 +72,9 @@ def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) ->
                 else:
                     idle.append(child)
                     places[i] = replace(places[i], **json.loads(answer))
-                    if places[i].state == "done":
-                        trained.setdefault(_training(places[i]), str(places[i].run_id))
+                    key = _training(places[i])
+                    if places[i].state == "done" and key is not None:
+                        trained.setdefault(key, str(places[i].run_id))
     finally:
         for child, _ in busy.values():
             child.process.terminate()
@@ -117,14 +118,20 @@ def _training(place: Place) -> str | None:
     return place.cell.config.training_fingerprint()
 
 
-def _trained(store: Store, grid: Grid, contents: Contents) -> dict[str | None, str]:
+def _source(trained: Mapping[str, str], place: Place) -> str | None:
+    """The run whose clients a cell can take; none in rounds, where the server is part of the training."""
+    key = _training(place)
+    return None if key is None else trained.get(key)
+
+
+def _trained(store: Store, grid: Grid, contents: Contents) -> dict[str, str]:
     """Training hash → a run that is done and has those clients, for what the cells need."""
     cells = {key: cell for cell in grid.cells if (key := cell.config.training_fingerprint()) is not None}
-    found: dict[str | None, str] = {}
+    found: dict[str, str] = {}
     for run in read.runs(store, status="done") if cells else []:
         if run.version == __version__ and run.config["communication"] == "one-shot":
             key = check(run.config).training_fingerprint()
-            if key in cells and run.environment["content"] == contents.of(cells[key]):
+            if key is not None and key in cells and run.environment["content"] == contents.of(cells[key]):
                 found[key] = run.run_id
     return found
 

@@ -205,6 +205,7 @@ def test_a_policy_is_told_the_progress_of_the_whole_run_and_the_clients_labels(i
     update = trained(recipe, images, first_task(recipe, range(2, 4), step=1))
     # the second of two rounds of two epochs, three batches each: 20 + 20 + 5
     assert [moment.progress for moment, _ in moments] == [(e + b / 3) / 4 for e in (2, 3) for b in range(3)]
+    assert [moment.epoch for moment, _ in moments] == [2, 2, 2, 3, 3, 3]
     assert {tuple(moment.counts) for moment, _ in moments} == {tuple(np.bincount(images.labels, minlength=4))}
     assert update.own.policy["s"].item() == 45
 
@@ -228,3 +229,49 @@ def test_fedprox_records_what_it_weighed(images):
     n_weights = sum(tensor.numel() for tensor in task.shared.values())
     assert update.metrics["loss/align"] == pytest.approx(n_weights * 0.25 / 2, rel=1e-4)
     assert (update.metrics["lam"], update.metrics["lam/used"], update.metrics["scale/base"]) == (0.5, 0.5, 1.0)
+
+
+def test_what_the_objective_remembers_comes_back_at_the_next_step_and_in_the_next_task(images):
+    heard: list = []
+    recipe = recipe_of(tiny("client.batch=20"))
+
+    def counting(net, batch, received, moment):
+        heard.append(received["n"].item() if "n" in received else 0)
+        return replace(recipe.objective(net, batch, received, moment), memory={"n": torch.tensor(heard[-1] + 1)})
+
+    spied = replace(recipe, objective=counting)
+    first = trained(spied, images, first_task(recipe, range(1)))
+    assert first.own.memory == {"n": torch.tensor(3)}
+    again = trained(spied, images, replace(first_task(recipe, range(1, 2)), own=first.own))
+    assert heard == [0, 1, 2, 3, 4, 5]  # three batches each: 20 + 20 + 5
+    assert again.own.memory["n"].item() == 6
+    assert trained(recipe, images, first_task(recipe, range(1))).own.memory == {}
+
+
+def test_a_client_tells_of_its_own_images_what_its_trained_model_sees(images):
+    def tell(seen, labels):
+        return {"features": seen[0].features, "logits": seen[0].logits, "labels": labels}
+
+    recipe = replace(recipe_of(tiny("evaluate.batch=7")), tell=tell)
+    update = trained(recipe, images, first_task(recipe, range(1)))
+    recipe.model.load_state_dict(dict(update.model))
+    seen = recipe.model.eval()(normalise(torch.from_numpy(images.pixels), MEAN, STD))
+    assert torch.allclose(update.own.told["features"], seen.features, atol=1e-6)
+    assert torch.allclose(update.own.told["logits"], seen.logits, atol=1e-6)
+    assert update.own.told["labels"].tolist() == images.labels.tolist()
+    assert trained(recipe_of(tiny()), images, first_task(recipe, range(1))).own.told == {}
+
+
+def test_no_epochs_are_no_training(images):
+    recipe = recipe_of(tiny())
+    update = trained(recipe, images, first_task(recipe, range(0)))
+    assert_same(update.model, state_of(build_model(recipe.config.model, (3, 8, 8), 4, recipe.config.seed)))
+    assert update.metrics.keys() == {"steps", "samples", "seconds"}
+    assert update.metrics["steps"] == 0
+
+
+def test_what_goes_down_beside_the_model_is_not_loaded_into_it(images):
+    recipe = recipe_of(tiny())
+    task = first_task(recipe, range(1))
+    gifted = trained(recipe, images, replace(task, shared={**task.shared, "means.features": torch.ones(4, 16)}))
+    assert_same_update(gifted, trained(recipe, images, task))

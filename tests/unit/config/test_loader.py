@@ -130,7 +130,10 @@ def test_a_setting_given_with_the_new_name_is_checked_not_dropped():
     [
         (("method=ensemble", "method.mu=1"), "not a setting of method 'ensemble', which has none"),
         (("method=central", "method.mu=1"), "not a setting of method 'centralised', which has none"),
-        (("data=cifar10", "data.clases=3"), "not a setting of data 'cifar10'; known: limit, public, test_limit, validation"),
+        (
+            ("data=cifar10", "data.clases=3"),
+            "not a setting of data 'cifar10'; known: limit, public, test_limit, validation",
+        ),
     ],
 )
 def test_a_setting_of_another_thing_is_told_of_the_thing_that_was_chosen(overrides, message):

@@ -36,6 +36,7 @@ def test_a_one_shot_run_has_as_many_checkpoints_as_epochs_up_to_ten():
             "checkpoints",
             "4 checkpoints need at least as many client.epochs, got 3",
         ),
+        ({"server": {"predict": "anchor"}}, "server.predict", "'anchor' is not known; did you mean 'anchors'?"),
     ],
 )
 def test_settings_that_contradict_each_other(raw, key, message):
@@ -44,7 +45,7 @@ def test_settings_that_contradict_each_other(raw, key, message):
 
 def test_contradictions_are_listed_together():
     raw = {"communication": "one-shot", "rounds": 2, "checkpoints": 5, "client": {"epochs": 2}}
-    assert complaints(raw).keys() == {"rounds", "checkpoints"}
+    assert complaints(raw | {"server": {"predict": "nothing"}}).keys() == {"rounds", "checkpoints", "server.predict"}
 
 
 @pytest.mark.parametrize("value", [3, ["digits"], None, 1.5])
@@ -91,3 +92,41 @@ def test_workers_are_not_in_the_fingerprint_and_threads_are():
     plain = load("fedavg", ["engine=processes"]).config.fingerprint()
     assert load("fedavg", ["engine=processes", "engine.workers=3"]).config.fingerprint() == plain
     assert load("fedavg", ["engine=processes", "engine.threads=3"]).config.fingerprint() != plain
+
+
+ONE_SHOT = {"communication": "one-shot", "client": {"epochs": 4}}
+
+
+@pytest.mark.parametrize(
+    ("raw", "beside", "shown"),
+    [
+        ({}, None, [False, True]),  # with rounds, at the end
+        (ONE_SHOT, None, [True, True]),
+        ({}, "each", [True, True]),
+        (ONE_SHOT, "last", [False, True]),
+        (ONE_SHOT, "never", [False, False]),
+    ],
+)
+def test_when_every_way_to_predict_is_shown(raw, beside, shown):
+    config = check(raw | {"evaluate": {"beside": beside}})
+    assert [config.shows_beside(is_last) for is_last in (False, True)] == shown
+
+
+@pytest.mark.parametrize("same", ["name=other", "server.predict=anchors", "server.merge=unit", "engine=processes"])
+def test_how_the_server_merges_and_predicts_moves_no_one_shot_client(same):
+    assert load("fafi", [same]).config.training_fingerprint() == load("fafi").config.training_fingerprint()
+
+
+@pytest.mark.parametrize("other", ["seed=1", "lr=0.04", "server.fraction=0.5", "engine.threads=2", "evaluate.every=2"])
+def test_everything_else_may_or_is_scored_otherwise(other):
+    assert load("fafi", [other]).config.training_fingerprint() != load("fafi").config.training_fingerprint()
+
+
+def test_with_rounds_the_server_moves_the_clients():
+    assert load("fedavg").config.training_fingerprint() is None
+
+
+def test_a_way_to_predict_is_written_down_by_its_name():
+    by_alias, by_name = (check({"server": {"predict": name}}) for name in ("model", "parameter-average"))
+    assert by_alias == by_name
+    assert by_alias.fingerprint() == by_name.fingerprint()

@@ -6,7 +6,17 @@ import pytest
 
 from equipoise.core.errors import UnknownName
 from equipoise.core.options import Options
-from equipoise.core.registry import BALANCES, DATASETS, ENGINES, METHODS, MODELS, SPLITTERS, Registry, suggestion
+from equipoise.core.registry import (
+    BALANCES,
+    DATASETS,
+    ENGINES,
+    METHODS,
+    MODELS,
+    PREDICTS,
+    SPLITTERS,
+    Registry,
+    suggestion,
+)
 
 KINDS = """
 from equipoise.core.registry import Registry
@@ -26,7 +36,7 @@ def circle(options):
 SQUARE = """
 from a_room_for_tests.kinds import THINGS
 
-@THINGS.register("square")
+@THINGS.register("square", traits=["corners", "sides"])
 def square(options):
     return "a square"
 """
@@ -66,6 +76,12 @@ def test_documentation_is_the_docstring_of_the_file(things):
 
 def test_options_default_to_none_at_all(things):
     assert things.find("circle").options is Options
+
+
+def test_traits_set_things_of_a_kind_apart(things):
+    assert [entry.name for entry in things if "corners" in entry.traits] == ["square"]
+    assert things.find("square").traits == {"corners", "sides"}
+    assert things.find("circle").traits == frozenset()
 
 
 def test_an_unknown_name_suggests_the_nearest(things):
@@ -109,7 +125,9 @@ def test_something_without_a_module_belongs_to_the_room():
     assert registry.find("bare").module == "equipoise.balance"
 
 
-@pytest.mark.parametrize("registry", [DATASETS, SPLITTERS, MODELS, BALANCES, METHODS, ENGINES], ids=lambda r: r.kind)
+@pytest.mark.parametrize(
+    "registry", [DATASETS, SPLITTERS, MODELS, BALANCES, PREDICTS, METHODS, ENGINES], ids=lambda r: r.kind
+)
 def test_every_registered_thing_says_what_it_is(registry):
     assert registry.names()
     for entry in registry:

@@ -30,6 +30,23 @@ def test_validation_is_a_share_of_train_and_nothing_is_lost():
     assert (splits.name, splits.classes, splits.mean, splits.std) == ("toy", ("a",), (0.1,) * 3, (0.2,) * 3)
 
 
+def test_a_public_pool_comes_out_of_train_and_is_a_share_of_the_whole():
+    plain, splits = prepared(), prepared(public=0.2)
+    assert len(plain.public) == 0
+    assert (len(splits.train), len(splits.validation), len(splits.public)) == (100 - 10 - 20, 10, 20)
+    parts = np.concatenate([splits.train.labels, splits.validation.labels, splits.public.labels])
+    assert sorted(parts.tolist()) == list(range(100))
+    assert splits.validation.labels.tolist() == plain.validation.labels.tolist()
+    assert (np.diff(splits.public.labels) > 0).all()
+    assert splits.public.labels.tolist() == prepared(public=0.2).public.labels.tolist()
+    assert splits.public.labels.tolist() != prepared(seed=1, public=0.2).public.labels.tolist()
+
+
+def test_a_public_pool_leaves_one_image_to_train_on():
+    assert len(prepared(public=0.99).train) == 1
+    assert len(prepared(limit=40, public=0.25).public) == 10  # of what the limit left
+
+
 def test_limits_draw_at_random_and_keep_the_order():
     splits = prepared(limit=40, test_limit=20)
     assert (len(splits.train), len(splits.validation), len(splits.test)) == (36, 4, 20)

@@ -81,5 +81,5 @@ def test_only_servers_that_ask_clients_are_told_anything(given):
 def test_each_state_is_looked_at_once_for_all_of_it(given):
     beside(given, MERGED)
     asked = given.scorer.asked
-    assert len(asked) == len(set((state, n) for state, n in asked))
+    assert len(asked) == len(set(asked))
     assert {state for state, _ in asked} == {id(MERGED.model), *(id(client.model) for client in CLIENTS)}

@@ -9,7 +9,7 @@ from torch import nn
 
 from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientState, ClientUpdate, Images
-from equipoise.evaluate.looks import N_NOISE, Looks
+from equipoise.evaluate.looks import AT_LEAST, N_NOISE, Looks
 from equipoise.models.build import state_of
 from equipoise.models.classifier import Classifier
 from equipoise.models.filters import common_filters
@@ -49,15 +49,22 @@ def test_a_scene_answers_for_its_own_split():
     assert given.scene("test").noise(state) is given.at("noise", state)
 
 
-def test_a_state_that_is_gone_is_never_mistaken_for_another():
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda given, state: given.at("test", state).logits,
+        lambda given, state: given.scene("test").recalibrated(state)["head.bias"],
+    ],
+)
+def test_a_state_that_is_gone_is_never_mistaken_for_another(asked):
     """Python gives the place of an object that is gone, and so its id, to the next one."""
-    given = looks([0, 1], [0], [0], owners=[[0, 1]])
+    given, ids = looks([0, 1], [0], [0], owners=[[0, 1]]), []
     for answer in (0, 1, 2) * 20:
         state = always(answer)
-        assert given.at("test", state).logits.argmax().item() == answer
-        assert given.some("test", state, None)[0].argmax().item() == answer
-        assert given.scene("test").recalibrated(state)["head.bias"].argmax().item() == answer
+        ids.append(id(state))
+        assert asked(given, state).argmax().item() == answer
         del state
+    assert len(set(ids)) == len(ids)  # what was asked for is kept, so its place is taken
 
 
 def told_rows(given: Looks, client: int, *states):
@@ -80,22 +87,23 @@ def test_a_client_is_asked_of_its_own_images_only():
 
 
 def test_of_more_training_images_than_allowed_some_are_looked_at_and_clients_keep_their_own():
-    labels = [i % 3 for i in range(30)]
-    owners = [list(range(0, 30, 2)), list(range(1, 30, 2))]
-    given = looks(labels, owners=owners, train_images=12)
+    labels = [i % 3 for i in range(300)]
+    owners = [list(range(0, 300, 2)), list(range(1, 300, 2))]
+    given = looks(labels, owners=owners, train_images=120)
     shown = [told_rows(given, client, always(0)) for client in (0, 1)]
-    assert sum(len(own) for _, own in shown) == len(given.images["train"]) == 12
-    again = looks(labels, owners=owners, train_images=12)
+    drawn = len(given.images["train"])
+    assert sum(len(own) for _, own in shown) == drawn
+    assert 120 <= drawn <= 120 + 2 * AT_LEAST
+    again = looks(labels, owners=owners, train_images=120)
     assert np.array_equal(again.images["train"].pixels, given.images["train"].pixels)
     for (features,), own in shown:
         assert features == [10 * label for label in own]
 
 
-@pytest.mark.xfail(strict=True, reason="a client none of whose images are among evaluate.train_images: crash, or NaN")
 @pytest.mark.parametrize("predict", ["energy-gate", "typicality-gate"])
 def test_a_client_without_an_image_in_the_sample_still_gets_an_answer(predict):
     given = looks([0, 1, 2] * 10, owners=[list(range(29)), [29]], train_images=3)
-    assert [len(own) for own in given.own] == [3, 0]
+    assert [len(own) for own in given.own][1] == 1
     clients = [ClientUpdate(k, n, always(2), ClientState(), {}, counts) for k, n, counts in TWO]
     answers = PREDICTS.find(predict).make(given.scene("test"), Merged(always(0), clients))
     assert torch.isfinite(answers).all()
@@ -147,8 +155,8 @@ def test_looking_draws_nothing_from_the_global_generators():
         given.at("test", state), given.at("test", COMMON), given.scene("test").recalibrated(state)
 
 
-# three greys, (1, 5, 9), and two, (2, 8), in batches of two images
-GREYS, OWNERS = [1, 5, 9, 2, 8], [[0, 1, 2], [3, 4]]
+# four greys, (1, 5, 9, 3), and two, (2, 8), in batches of two images
+GREYS, OWNERS = [1, 5, 9, 3, 2, 8], [[0, 1, 2, 3], [4, 5]]
 N_PIXELS = SIZE * SIZE
 
 
@@ -164,7 +172,7 @@ def measured(greys: list[int]) -> tuple[float, float]:
 
 
 def recalibrating(**evaluate):
-    model, own = normalised(), images([0] * 5, GREYS)
+    model, own = normalised(), images([0] * len(GREYS), GREYS)
     return scorer(splits(own, own, own, 2), OWNERS, model, **evaluate)
 
 
@@ -174,10 +182,9 @@ def test_recalibrated_statistics_are_plain_means_over_batches_weighed_by_samples
     before["encoder.0.running_mean"] += 100.0  # what was there does not count
     kept = {name: tensor.clone() for name, tensor in before.items()}
     found = given.recalibrated(before)
-    first, second = (measured(greys) for greys in ([1, 5], [9]))  # a last batch counts like the others
-    third = measured([2, 8])
+    first, second, third = (measured(greys) for greys in ([1, 5], [9, 3], [2, 8]))
     for at, name in enumerate(("running_mean", "running_var")):
-        expected = 3 / 5 * (first[at] + second[at]) / 2 + 2 / 5 * third[at]
+        expected = 4 / 6 * (first[at] + second[at]) / 2 + 2 / 6 * third[at]
         assert found[f"encoder.0.{name}"].tolist() == pytest.approx([expected] * 3, rel=1e-5)
     assert_same(before, kept)
     statistics = {"encoder.0.running_mean", "encoder.0.running_var"}
@@ -200,9 +207,8 @@ def test_a_model_is_recalibrated_once_and_without_batch_norm_nothing_changes():
     assert_same(plain.scene("test").recalibrated(state), state)
 
 
-@pytest.mark.xfail(strict=True, reason="a last batch of one image whose last stage is one pixel: torch refuses it")
 def test_a_client_with_one_image_is_recalibrated_where_features_are_one_pixel():
     pooled = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.BatchNorm2d(3), nn.Flatten())
-    own = images([0] * 5, GREYS)
+    own = images([0] * len(GREYS), GREYS)
     given = scorer(splits(own, own, own, 2), [[0, 1, 2, 3], [4]], Classifier(pooled, 3, 2))
     assert torch.isfinite(given.recalibrated(state_of(given.model))["encoder.1.running_var"]).all()

@@ -63,7 +63,7 @@ def test_after_a_run_the_anchors_are_where_they_were(config):
 
 
 def test_a_client_of_few_classes_trains_without_a_hitch():
-    found = [row for row in records(tiny("method=fedetf", "partition.alpha=0.01", "rounds=1"))[0].rows]
+    found = records(tiny("method=fedetf", "partition.alpha=0.01", "rounds=1"))[0].rows
     assert all(np.isfinite(row.value) for row in found)
 
 

@@ -78,7 +78,6 @@ def test_clients_send_single_precision():
     assert told["counts"].tolist() == [0, 1, 0, 1]
 
 
-@pytest.mark.xfail(strict=True, reason="accepted because the method tells something, then KeyError 'means.features'")
 def test_it_has_no_class_means_to_be_near_to():
     with pytest.raises(ConfigError, match="nearest-mean"):
         method_of(tiny("method=statistics", "server.predict=nearest-mean"))

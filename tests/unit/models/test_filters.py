@@ -91,7 +91,6 @@ def test_everybody_with_the_seed_draws_the_same_and_disturbs_nobody():
     assert torch.equal(common_filters(3, 0).filters, PHI.filters)
 
 
-@pytest.mark.xfail(strict=True, reason="data=synthetic allows data.size=4, where a 6×6 filter has no place")
 def test_images_smaller_than_a_filter():
     assert PHI(torch.zeros(1, 3, 4, 4)).shape == (1, 8 * N_FILTERS)
 

@@ -31,8 +31,8 @@ FLAT = [value for row in FEATURES for value in row]
 
 
 def test_stored_pixels_are_normalised_once_and_come_in_batches():
-    batches = list(LENS.batches(IMAGES))
-    assert [batch.shape for batch in batches] == [(2, 3, 2, 2), (1, 3, 2, 2)]
+    batches = list(Lens(LENS.mean, LENS.std, 1).batches(IMAGES))
+    assert [batch.shape for batch in batches] == [(1, 3, 2, 2)] * 3
     assert torch.cat(batches)[:, :, 0, 0].flatten().tolist() == pytest.approx(FLAT, abs=1e-6)
 
 
@@ -57,3 +57,8 @@ def test_in_evaluation_mode_without_gradients_and_without_a_draw():
     assert not model.training
     assert not seen.logits.requires_grad
     assert np.array_equal(IMAGES, before)
+
+
+def test_a_last_image_on_its_own_joins_the_batch_before_it():
+    """BatchNorm cannot be measured on one image."""
+    assert [len(batch) for batch in Lens(LENS.mean, LENS.std, 2).batches(IMAGES)] == [3]

@@ -13,8 +13,9 @@ from equipoise.engine.wire import receive, send
 from equipoise.run import cell
 from equipoise.run.cell import run_cell
 from equipoise.run.session import start
+from equipoise.run.watch import Nobody
 from equipoise.store import read
-from tests.conftest import tiny
+from tests.conftest import one_shot, tiny
 
 from .conftest import Breaks
 
@@ -23,8 +24,8 @@ CONFIG = tiny("rounds=2")
 
 @pytest.fixture
 def order(location, store):
-    about = {"store": location, "run_id": None, "clients_of": None, "sweep": "a-sweep", "cell": "a cell", "data_path": None}
-    return {**about, "config": CONFIG.model_dump()}
+    about = {"store": location, "sweep": "a-sweep", "cell": "a cell", "config": CONFIG.model_dump()}
+    return {**about, "run_id": None, "clients_of": None, "data_path": None}
 
 
 def test_a_cell_is_run(order, store):
@@ -46,6 +47,18 @@ def test_a_cell_that_was_begun_goes_on(order, store):
     assert run_cell({**order, "run_id": run_id})["state"] == "done"
     assert [run.run_id for run in read.runs(store)] == [run_id]
     assert read.find_run(store, run_id).status == "done"
+
+
+def test_a_cell_whose_clients_are_trained_already_trains_nobody(order, store, monkeypatch):
+    source = start(store, Request(one_shot(), None), Nobody())
+    monkeypatch.setattr(cell, "start", None)
+    other = one_shot("server.predict=logit-ensemble")
+    answer = run_cell({**order, "config": other.model_dump(), "clients_of": source})
+    assert (answer["state"], answer["error"]) == ("done", None)
+    run = read.find_run(store, answer["run_id"])
+    assert (run.status, run.sweep, run.cell) == ("done", "a-sweep", "a cell")
+    assert run.config_hash == other.fingerprint()
+    assert answer["value"] == read.final_metrics(store, source)["accuracy/merged/logit-ensemble"]
 
 
 def test_a_cell_that_fails_says_why(order):

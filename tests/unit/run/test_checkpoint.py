@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 
+from equipoise.core.codec import decode
 from equipoise.core.errors import EngineError
 from equipoise.core.values import ClientState
-from equipoise.core.codec import decode
 from equipoise.run.checkpoint import pack, pack_pictures, unpack
 from equipoise.run.loop import Snapshot
 from equipoise.server.merge import ServerState

@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from equipoise.core.errors import ClientError
-from equipoise.core.values import ClientState, Event
+from equipoise.core.values import ClientState, Event, Row
 from equipoise.engine.local import Local
+from equipoise.run import loop
 from equipoise.run.build import build
-from equipoise.run.loop import cohort, federate, first_snapshot, plan
+from equipoise.run.loop import cohort, federate, first_snapshot, plan, stood
 from tests.conftest import assert_same, nobody, numbers, one_shot, records, tiny, update
 
 from .conftest import Meddling, not_finite
@@ -246,3 +247,57 @@ def test_a_one_shot_cohort_is_drawn_once(federation_of):
     assert len({tuple(cohort(federation, step)) for step in range(6)}) == 1
     steps = records(federation)
     assert rows_of(steps[0], "loss/base").keys() == rows_of(steps[1], "loss/base").keys() == set(cohort(federation, 0))
+
+
+def beside_of(record) -> set[str]:
+    others = ("accuracy/merged/", "accuracy/validation/", "accuracy/probe")
+    return {row.name for row in record.rows if row.name.startswith(others)}
+
+
+@pytest.mark.parametrize(
+    ("config", "shown"),
+    [
+        (tiny("rounds=3"), [False, False, True]),
+        (one_shot(epochs=3, checkpoints=3), [True, True, True]),
+        (one_shot("evaluate.beside=last", epochs=3, checkpoints=3), [False, False, True]),
+        (one_shot("evaluate.beside=never", epochs=3, checkpoints=3), [False, False, False]),
+        (one_shot("evaluate.clients=2", epochs=3, checkpoints=3), [False, False, False]),  # of three: too many to ask
+        (tiny("method=local-only", "rounds=3"), [False, False, False]),
+    ],
+)
+def test_when_a_step_shows_every_way_to_predict(config, shown, federation_of):
+    steps = records(federation_of(config))
+    assert [{"accuracy/probe", "accuracy/merged/common-gate"} <= beside_of(step) for step in steps] == shown
+    assert [bool(beside_of(step)) for step in steps] == shown
+
+
+@pytest.mark.parametrize("config", [tiny("method=fafi", "rounds=2"), one_shot("method=fafi", "evaluate.every=2")])
+def test_prototypes_are_measured_at_every_step_and_kept_for_pictures_at_the_last(config, federation_of):
+    first, last = records(federation_of(config))
+    for step in (first, last):
+        assert rows_of(step, "proto/norm").keys() == {0, 1, 2}
+        assert rows_of(step, "proto/spread").keys() == {None}
+    assert first.pictures == {}
+    names = {"labels", "prototypes", "anchors"} | {
+        f"{kind}/{k}" for kind in ("features", "prototypes") for k in range(3)
+    }
+    assert last.pictures.keys() == names
+    assert last.pictures["features/0"].shape == (60, 16)  # as many test images as there are
+
+
+def test_clients_as_the_server_last_heard_of_them_give_its_model_again(federation_of):
+    federation = federation_of(one_shot("method=fafi"))
+    last = records(federation)[-1].snapshot
+    server, merged = stood(federation, last.own)
+    assert_same(server.model, last.server.model)
+    assert merged.model is server.model
+    assert [client.client for client in merged.clients] == [0, 1, 2]
+    assert [sum(client.counts) for client in merged.clients] == [client.samples for client in merged.clients]
+
+
+def test_scores_become_rows_of_their_step(federation_of):
+    scores = {(None, "accuracy/merged"): 0.5, (2, "proto/norm"): 1.5}
+    expected = [(None, "accuracy/merged", 0.5), (2, "proto/norm", 1.5)]
+    for config, round_ in ((tiny(), 4), (one_shot(), None)):
+        rows = loop.rows_of(federation_of(config), scores, 4)
+        assert rows == [Row(4, round_, *row) for row in expected]

@@ -61,6 +61,15 @@ def test_a_run_from_its_first_line_to_its_last(store, undisturbed):
     assert [point.step for point in read.checkpoints(store, run_id)] == [2]
 
 
+def test_pictures_are_kept_of_a_run_that_is_done_and_of_no_other(store):
+    run_id = start(store, Request(CONFIGS["one-shot"], None), Nobody())
+    (checkpoint,) = read.checkpoints(store, run_id)
+    assert checkpoint.manifest.keys() == {"server", "pictures", *(f"client/{k}" for k in range(3))}
+    assert "labels" in decode(blobs.get(store, checkpoint.manifest["pictures"]))[1]
+    stopped = begun(store, CONFIGS["one-shot"], Breaks(KeyboardInterrupt(), 1))
+    assert all("pictures" not in checkpoint.manifest for checkpoint in read.checkpoints(store, stopped))
+
+
 def test_who_owned_what_is_written_down(store, federation_of):
     config = CONFIGS["rounds"]
     run_id = start(store, Request(config, None), Nobody())

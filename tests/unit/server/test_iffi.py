@@ -45,11 +45,8 @@ def test_as_published_the_weight_cancels_and_leaves_the_plain_sum():
 
 def test_as_published_it_is_the_plain_sum_for_any_features(seed):
     draw = torch.Generator().manual_seed(seed)
-    clients = [
-        client(k, [1, k], asked_features=torch.randn(6, 2, generator=draw), noise_features=torch.randn(3, 2, generator=draw))
-        for k in range(3)
-    ]  # fmt: skip
-    plain = torch.stack([one.model["asked.features"] for one in clients]).sum(0)
-    expected = (F.normalize(plain, dim=1) @ P["head.prototypes"].T).softmax(1)
+    features, noise = (torch.randn(3, n, 2, generator=draw) for n in (6, 4))
+    clients = [client(k, [1, k], asked_features=features[k], noise_features=noise[k]) for k in range(3)]
+    expected = (F.normalize(features.sum(0), dim=1) @ P["head.prototypes"].T).softmax(1)
     assert torch.allclose(iffi_published(scene(), Merged(P, clients)), expected, atol=1e-6)
     assert not torch.allclose(iffi(scene(), Merged(P, clients)), expected, atol=1e-2)

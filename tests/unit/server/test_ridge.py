@@ -73,6 +73,17 @@ def test_the_strength_minimises_the_score_computed_from_the_hat_matrix(data):
     assert strengths(N)[0] < used < strengths(N)[-1]  # neither end of the list: there was something to choose
 
 
+@pytest.mark.parametrize("draw", range(12))
+def test_with_few_images_too_the_strength_is_the_one_with_the_least_score(draw):
+    """Ten images and four features: the intercept's share of the degrees of freedom decides some of these."""
+    random = np.random.default_rng(draw)
+    labels = random.integers(0, C, 10)
+    x = random.standard_normal((10, 4)) + 0.8 * np.eye(C, 4)[labels]
+    fitted = applied(solved([sums(torch.from_numpy(x), torch.from_numpy(labels), C)]), torch.from_numpy(x)).numpy()
+    y = one_hot(labels)
+    assert fitted == pytest.approx(hat(x, chosen(x, y)) @ y, abs=1e-9)
+
+
 def test_pure_noise_is_answered_with_more_strength_than_a_clear_pattern(rng):
     labels = torch.from_numpy(rng.integers(0, C, N))
     noise = torch.from_numpy(rng.standard_normal((N, D)))

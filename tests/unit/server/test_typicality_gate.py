@@ -74,7 +74,8 @@ def test_the_gate_by_hand():
     )
     found = typicality_gate(scene([*LABELS, 2, 2], {0: [0, 1, 2], 1: [3, 4]}), Merged({}, [first(2), other]))
     # t̃ of the first client: (0 + 10/19)/d = √2 and (−15/19 + 10/19)/d = −1/√2; its ẽ is 0 for both
-    assert (-MEAN / DEVIATION, (-15 / 19 - MEAN) / DEVIATION) == pytest.approx((sqrt(2), -1 / sqrt(2)))
+    at_mean, at_edge = -MEAN / DEVIATION, (-15 / 19 - MEAN) / DEVIATION
+    assert (at_mean, at_edge) == pytest.approx((sqrt(2), -1 / sqrt(2)))
     gates = [3 * exp(t) / (3 * exp(t) + 2) for t in (sqrt(2), -1 / sqrt(2))]
     expected = [gates[0] / 4, gates[0] * 3 / 4, 1 - gates[0], gates[1] / 2, gates[1] / 2, 1 - gates[1]]
     assert flat(found) == pytest.approx(expected, rel=1e-4)
