@@ -71,8 +71,9 @@ def test_documented_keys_are_the_printed_keys(ask: Ask, arguments: list[str]) ->
 
 
 def family(name: str) -> str:
-    """recall/3 → recall/<class>, grad/norm/cls → grad/norm/<term>."""
+    """recall/3 → recall/<class>, grad/norm/cls → grad/norm/<term>, accuracy/merged/iffi → accuracy/merged/<predict>."""
     name = re.sub(r"^recall/\d+$", "recall/<class>", name)
+    name = re.sub(r"^(accuracy/(?:merged|validation)/)[\w-]+$", r"\1<predict>", name)
     return re.sub(r"^(loss/(?=(?:cls|con|pf|pp)$)|grad/norm/)\w+$", r"\1<term>", name)
 
 

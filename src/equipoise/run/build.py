@@ -57,12 +57,20 @@ def build(config: Config, data_path: Path | None = None) -> Federation:
     indices = [np.unique(np.concatenate(partition.indices))] if method.pools_data else partition.indices
     site = Site(config, splits.train, indices, n_classes, splits.mean, splits.std)
     model = build_model(config.model, site.shape, n_classes, config.seed, method.head)
+    _require_parameters(method, model)
     _require_batches(site, model)
     if method.teacher is not None and len(splits.public) < 2:
         what = f"a public pool of {len(splits.public)} images is too small to train a teacher on"
         raise DataError(what, where="data.public", fix="a larger data.public or data.limit")
     scorer = Scorer(model, splits, config, indices)
     return Federation(config, clock_of(config), method, partition, site, scorer, state_of(model))
+
+
+def _require_parameters(method: Method, model: nn.Module) -> None:
+    """A model of fixed filters under a fixed head leaves nothing to train."""
+    if method.trains and not any(parameter.requires_grad for parameter in model.parameters()):
+        what = "this method and this model together have nothing to train"
+        raise ConfigError(what, where="model", fix="choose another model, or method=statistics")
 
 
 def _require_batches(site: Site, model: nn.Module) -> None:

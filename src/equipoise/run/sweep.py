@@ -94,7 +94,7 @@ class Contents:
 
     def of(self, cell: Cell) -> str:
         options = cell.config.data
-        key = options.model_dump_json(exclude={"limit", "test_limit", "validation"})
+        key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
         if key not in self.known:
             self.known[key] = content_of(DATASETS.find(options.name).make(options, self.folder))
         return self.known[key]
