@@ -7,7 +7,7 @@ report of them, and by the probe.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -25,6 +25,8 @@ from equipoise.server.predict import COMMON, Scene
 
 AT_LEAST = 16
 """Images of every client that are looked at, however few are drawn."""
+FEW = 32
+"""Images per pass of the common filters: their responses fit into the cache, which is twice as fast."""
 N_NOISE = 64
 """Images without content, of uniform noise, that `iffi` compares with."""
 
@@ -51,8 +53,10 @@ class Scorer:
 
     def filtered(self, pixels: Pixels) -> Seen:
         """Features of the filters that nobody trains; they have no logits."""
-        filters = common_filters(3, self.config.seed)
-        features = torch.cat([filters(batch) for batch in self.lens.batches(pixels)])
+        filters = common_filters(3, self.config.seed).to(memory_format=torch.channels_last)
+        few = replace(self.lens, batch=FEW)
+        batches = (batch.contiguous(memory_format=torch.channels_last) for batch in few.batches(pixels))
+        features = torch.cat([filters(batch) for batch in batches])
         return Seen(features, features[:, :0])
 
     def recalibrated(self, state: State) -> State:
