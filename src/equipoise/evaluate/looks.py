@@ -53,7 +53,7 @@ class Scorer:
 
     def filtered(self, pixels: Pixels) -> Seen:
         """Features of the filters that nobody trains; they have no logits."""
-        filters = common_filters(3, self.config.seed).to(memory_format=torch.channels_last)
+        filters = common_filters(3, self.config.seed)
         few = replace(self.lens, batch=FEW)
         batches = (batch.contiguous(memory_format=torch.channels_last) for batch in few.batches(pixels))
         features = torch.cat([filters(batch) for batch in batches])
