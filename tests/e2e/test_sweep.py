@@ -85,10 +85,21 @@ def test_a_stopped_sweep_goes_on(equipoise: Equipoise, tmp_path: Path) -> None:
 
 def test_the_demo_compares_and_says_where_things_are(equipoise: Equipoise, tmp_path: Path) -> None:
     out = equipoise("demo", "--seeds", "1").out
-    for name in ("local only", "one-shot FedAvg", "one-shot ensemble", "FedAvg", "FedProx", "FedAdam", "centralised"):
+    for name in (
+        "FedAvg",
+        "FAFI",
+        "constant",
+        "entropy",
+        "uncertainty",
+        "decoupled",
+        "decoupled-hinge",
+        "ours",
+        "λ used",
+    ):
         assert name in out
     assert "stored in runs/equipoise.db" in out
-    assert (tmp_path / "runs" / "demo-partition.svg").stat().st_size > 1000
+    for picture in ("demo-partition.svg", "demo-curves.svg"):
+        assert (tmp_path / "runs" / picture).stat().st_size > 1000
     again = equipoise("demo", "--seeds", "1", "--json")
-    assert [row["label"] for row in again.json["rows"]][:2] == ["local only", "one-shot FedAvg"]
-    assert again.err.count("already done") == 8
+    assert [row["label"] for row in again.json["rows"]][:2] == ["FedAvg", "FAFI"]
+    assert again.err.count("already done") == 9

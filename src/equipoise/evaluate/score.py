@@ -6,7 +6,7 @@ validation; its figure, like every figure without "validation" in its name, is m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from torch import Tensor
 
@@ -43,10 +43,12 @@ def score(looks: Looks, predict: str | None, merged: Merged, clients: Sequence[C
     return scores | _client_scores(own["validation"], own["test"], has_merged=predict is not None)
 
 
-def beside(looks: Looks, merged: Merged) -> Scores:
-    """Every way to predict that this model allows, on test and validation, and the probe."""
+def beside(looks: Looks, merged: Merged, names: Collection[str] | None = None) -> Scores:
+    """Every way to predict that this model allows, or those of `names`, on test and validation; and the probe."""
     scores: Scores = {}
     for entry in predictors(merged):
+        if names is not None and entry.name not in names:
+            continue
         for split, name in (("validation", "accuracy/validation"), ("test", "accuracy/merged")):
             answers = entry.make(looks.scene(split), merged)
             scores[None, f"{name}/{entry.name}"] = accuracy(answers, looks.labels(split))

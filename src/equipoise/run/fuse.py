@@ -34,6 +34,9 @@ from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
 from equipoise.store.records import Checkpoint, Run, new_run_id
 
+RIVAL = "probability-ensemble"
+"""What every server is measured against, beside best client and probe; the others have a run of their own."""
+
 
 @dataclass(frozen=True)
 class Server:
@@ -119,7 +122,7 @@ def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = 
     server, merged = stood(federation, stored.clients)
     clients = chosen_clients(merged.clients, config.evaluate.clients, config.seed, step)
     scores = prototype_scores(merged) | score(stored.looks, federation.method.predict, merged, clients)
-    scores |= beside(stored.looks, merged)
+    scores |= beside(stored.looks, merged, {str(federation.method.predict), RIVAL})
     packed = pack(Snapshot(server)) | pack_pictures(pictures(stored.looks, merged, clients))
     text = f"clients of run {stored.run.run_id} after checkpoint {step + 1}; nothing was trained"
     with write.hold(store, run_id), blobs.referring(store):
