@@ -13,32 +13,32 @@ from scripts.study.read import Study
 SIZE = {"width": 190, "height": 150}
 
 
-def curves(study: Study, labels: Sequence[str], names: dict[str, str], file: str, log: bool = False) -> str:
-    """One panel per label: `names` (metric → what it is called) of the server, mean over seeds and every seed."""
+def curves(study: Study, labels: Sequence[str], names: dict[str, str], file: str) -> str:
+    """One panel per label: accuracies `names` (metric → what it is called) of the server, mean over seeds."""
     wanted = pl.col("label").is_in(list(labels)) & pl.col("name").is_in(list(names)) & pl.col("client").is_null()
     found = study.rows.filter(wanted).with_columns(
         pl.col("name").replace(names).alias("figure"), (pl.col("step") + 1).alias("checkpoint")
     )
-    return _panels(found, labels, "value", "accuracy", file, log)
+    return _panels(found, labels, "accuracy", file, log=False)
 
 
-def client_curves(study: Study, labels: Sequence[str], name: str, title: str, file: str, log: bool = True) -> str:
+def client_curves(study: Study, labels: Sequence[str], name: str, title: str, file: str) -> str:
     """One panel per label: a metric of every client of the first seed."""
     wanted = pl.col("label").is_in(list(labels)) & (pl.col("name") == name) & pl.col("client").is_not_null()
     found = study.rows.filter(wanted, pl.col("seed") == study.seeds[0]).with_columns(
         pl.format("client {}", "client").alias("figure"), (pl.col("step") + 1).alias("checkpoint")
     )
-    return _panels(found, labels, "value", title, file, log)
+    return _panels(found, labels, title, file, log=True)
 
 
-def _panels(rows: pl.DataFrame, labels: Sequence[str], field: str, title: str, file: str, log: bool) -> str:
+def _panels(rows: pl.DataFrame, labels: Sequence[str], title: str, file: str, log: bool) -> str:
     scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
-    axis = alt.Axis(format="~s" if log else "~%") if log or title == "accuracy" else alt.Axis()
+    axis = alt.Axis(format="~s" if log else "~%")
     means = rows.group_by("label", "figure", "checkpoint").agg(pl.col("value").mean()).sort("checkpoint")
     base = alt.Chart(alt.Data(values=means.to_dicts())).mark_line(point=True)
     chart = base.encode(
         x=alt.X("checkpoint:Q", axis=alt.Axis(tickMinStep=1)),
-        y=alt.Y(f"{field}:Q", title=title, scale=scale, axis=axis),
+        y=alt.Y("value:Q", title=title, scale=scale, axis=axis),
         color=alt.Color("figure:N", title=None),
     ).properties(**SIZE)
     grid = chart.facet(facet=alt.Facet("label:N", title=None, sort=list(labels)), columns=4)

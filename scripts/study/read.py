@@ -79,7 +79,3 @@ def percent(values: list[float]) -> str:
     """35.4 ± 2.1, in points; the deviation is that between seeds."""
     points = [100 * value for value in values]
     return f"{fmean(points):.1f} ± {stdev(points):.1f}" if len(points) > 1 else f"{points[0]:.1f}"
-
-
-def number(values: list[float]) -> str:
-    return f"{fmean(values):.3g}"

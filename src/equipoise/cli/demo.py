@@ -11,7 +11,6 @@ import typer
 from equipoise.cli.options import Json, StoreAt
 
 if TYPE_CHECKING:
-    from equipoise.report.curves_chart import Points
     from equipoise.run.sweep import Place
 
 
@@ -54,7 +53,7 @@ def draw(places: Sequence[Place], location: str, file: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from equipoise.report.curves_chart import chart, points, sketch
+    from equipoise.report.curves_chart import chart, means, points, sketch
     from equipoise.report.partition_chart import save
     from equipoise.store.database import open_store
 
@@ -63,18 +62,9 @@ def draw(places: Sequence[Place], location: str, file: Path) -> None:
         accuracy, lam = points(opened, labels)
     table = Table("", "accuracy", "", "λ used", "", box=None, header_style="bold")
     for line in dict.fromkeys(labels.values()):
-        ends = [_ends(found, line) for found in (accuracy, lam)]
-        shown = f"{100 * ends[0][0]:.0f} → {100 * ends[0][1]:.0f} %" if ends[0] else ""
-        weights = f"{ends[1][0]:.3g} → {ends[1][1]:.3g}" if ends[1] else "–"
-        table.add_row(line, sketch(accuracy, line), shown, sketch(lam, line), weights)
+        shares, weights = means(accuracy, line), means(lam, line)
+        shown = f"{100 * shares[0]:.0f} → {100 * shares[-1]:.0f} %" if shares else ""
+        used = f"{weights[0]:.3g} → {weights[-1]:.3g}" if weights else "–"
+        table.add_row(line, sketch(accuracy, line), shown, sketch(lam, line), used)
     Console().print(table)
     save(chart(accuracy, lam, "digits, α = 0.05, one upload: mean of the seeds"), file)
-
-
-def _ends(found: Points, line: str) -> tuple[float, ...]:
-    """The mean over seeds at the first and at the last checkpoint."""
-    from statistics import fmean
-
-    own = [point for point in found if point["line"] == line]
-    steps = sorted({point["checkpoint"] for point in own})
-    return tuple(fmean(p["value"] for p in own if p["checkpoint"] == step) for step in (steps[:1] + steps[-1:]))

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from equipoise.store.records import Run
     from equipoise.store.transact import Store
 
+BESIDE = ("best_client", "probability_ensemble", "probe")
+"""What every server is measured against."""
 MERGE = typer.Option("--merge", help="plain, unit or counts; may be given several times.", show_default=False)
 PREDICT = typer.Option("--predict", help="A way to predict, or `all`; may be given several times.", show_default=False)
 
@@ -56,6 +58,8 @@ def line_of(store: Store, run: Run) -> dict[str, Any]:
     from equipoise.config.schema import check
     from equipoise.core.registry import PREDICTS
     from equipoise.engine.engine import method_of
+    from equipoise.run.fuse import RIVAL
+    from equipoise.server.predict import SECOND_EXCHANGE
     from equipoise.store.metrics import final_metrics
 
     config, metrics = check(run.config), final_metrics(store, run.run_id)
@@ -65,9 +69,9 @@ def line_of(store: Store, run: Run) -> dict[str, Any]:
         "run_id": run.run_id,
         "merge": config.server.merge or "plain",
         "predict": predict,
-        "exchanges": 2 if "second-exchange" in PREDICTS.find(predict).traits else 1,
+        "exchanges": 2 if SECOND_EXCHANGE in PREDICTS.find(predict).traits else 1,
         **{name.removeprefix("accuracy/"): metrics.get(name) for name in figures},
-        "probability_ensemble": metrics.get("accuracy/merged/probability-ensemble"),
+        "probability_ensemble": metrics.get(f"accuracy/merged/{RIVAL}"),
     }
 
 
@@ -88,6 +92,3 @@ def print_table(lines: list[dict[str, Any]]) -> None:
     console.print(f"beside: {' · '.join(beside)}", highlight=False)
     if len(lines) > 1:
         console.print("* best of one exchange by validation; accuracy is on test", style="dim", highlight=False)
-
-
-BESIDE = ("best_client", "probability_ensemble", "probe")

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 State = Mapping[str, "Tensor"]
 """Named tensors: weights and buffers of a model, or the buffers of an optimiser."""
 
+
+def n_bytes(state: State) -> int:
+    return sum(tensor.numel() * tensor.element_size() for tensor in state.values())
+
+
 Pixels = NDArray[np.uint8]
 Labels = NDArray[np.int64]
 Indices = NDArray[np.int64]

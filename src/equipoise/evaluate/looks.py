@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from equipoise.config.schema import Config
 from equipoise.core.streams import stream
-from equipoise.core.values import Images, Indices, Pixels, State
+from equipoise.core.values import Images, Indices, Pixels, State, n_bytes
 from equipoise.data.splits import Splits
 from equipoise.models.build import contiguous_copies
 from equipoise.models.classifier import Classifier, Seen
@@ -149,7 +149,7 @@ class Looks:
         seen = [self.at("train", state) for state in states]
         own = [Seen(one.features[rows], one.logits[rows]) for one in seen]
         told = summary(own, self.labels("train")[rows])
-        self.told += sum(tensor.numel() * tensor.element_size() for tensor in told.values())
+        self.told += n_bytes(told)
         return told
 
     def _recalibrate(self, state: State) -> State:

@@ -64,13 +64,18 @@ def _panel(found: Points, title: str, order: Sequence[str], axis: alt.Axis, scal
     return panel
 
 
-def sketch(found: Points, line: str) -> str:
-    """The mean over seeds as a row of bars, from its lowest to its highest: ▁▃▆█."""
+def means(found: Points, line: str) -> list[float]:
+    """A line's mean over seeds at every checkpoint, in order."""
     by_step: dict[int, list[float]] = {}
     for point in found:
         if point["line"] == line:
             by_step.setdefault(point["checkpoint"], []).append(point["value"])
-    values = [fmean(by_step[step]) for step in sorted(by_step)]
+    return [fmean(by_step[step]) for step in sorted(by_step)]
+
+
+def sketch(found: Points, line: str) -> str:
+    """The mean over seeds as a row of bars, from its lowest to its highest: ▁▃▆█."""
+    values = means(found, line)
     if not values:
         return ""
     low, high = min(values), max(values)

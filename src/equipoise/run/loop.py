@@ -17,7 +17,7 @@ import torch
 
 from equipoise.core.errors import ClientError
 from equipoise.core.streams import stream
-from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Row, State, Task
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Row, State, Task, n_bytes
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.engine.engine import Engine, Result
 from equipoise.evaluate.geometry import prototype_scores
@@ -171,15 +171,14 @@ def traffic(federation: Federation, tasks: Sequence[Task], updates: Sequence[Cli
     if method.pools_data or (method.predict is None and not method.sends_up):
         return {(None, "bytes/down"): 0.0, (None, "bytes/up"): 0.0}
     is_one_shot, is_last = federation.config.is_one_shot, step + 1 == federation.config.steps
-    model = size(federation.start)
-    gift = size(tasks[0].shared) - model
+    model = n_bytes(federation.start)
+    gift = n_bytes(tasks[0].shared) - model
     down = model * (step == 0 or not federation.carries) + gift * (step == 0 or not is_one_shot)
-    up = [model * method.sends_up * (is_last or not federation.carries), *(size(update.own.told) for update in updates)]
+    up = [
+        model * method.sends_up * (is_last or not federation.carries),
+        *(n_bytes(update.own.told) for update in updates),
+    ]
     return {
         (None, "bytes/down"): float(len(tasks) * down),
         (None, "bytes/up"): float(len(updates) * up[0] + sum(up[1:]) * (is_last or not is_one_shot)),
     }
-
-
-def size(state: State) -> int:
-    return sum(tensor.numel() * tensor.element_size() for tensor in state.values())
