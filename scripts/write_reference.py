@@ -329,10 +329,13 @@ def _named_block(name: str, known: registry.Registry[Any]) -> Iterator[str]:
     yield f"## {name}"
     yield common.__doc__ or ""
     yield keys_table(f"{name}.", common.model_fields, {f"{name}.name": ", ".join(f"`{x}`" for x in known.names())})
+    alike: dict[type[Options], list[str]] = {}
     for entry in known:
-        own = own_fields(entry.options, common)
+        alike.setdefault(entry.options, []).append(entry.name)
+    for options, names in alike.items():
+        own = own_fields(options, common)
         if own:
-            yield f"With `{name}={entry.name}`:"
+            yield f"With {', '.join(f'`{name}={other}`' for other in names)}:"
             yield keys_table(f"{name}.", own)
 
 

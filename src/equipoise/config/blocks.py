@@ -15,13 +15,41 @@ Prototypes = Literal["plain", "unit", "counts"]
 
 
 class DataOptions(Options):
-    """Where the images come from. The folder is never here: it is `EQUIPOISE_DATA` or `data.path=…` on the command."""
+    """What is learnt from. The folder is never here: it is `EQUIPOISE_DATA` or `data.path=…` on the command."""
 
     name: str = "digits"
+
+
+class ImageOptions(DataOptions):
+    """How many images, and which of them are held back."""
+
     limit: int | None = Field(None, ge=1, description="use this many training images, drawn at random")
     test_limit: int | None = Field(None, ge=1, description="use this many test images, drawn at random")
     validation: float = Field(0.1, gt=0, lt=1, description="share of train that only the evaluator sees")
     public: float = Field(0.0, ge=0, lt=1, description="share of train that the server holds; no client gets it")
+
+
+class InteractionOptions(DataOptions):
+    """Which users, how their histories are split, and what is known of the items."""
+
+    subset: Literal["all", "top", "random"] = Field(
+        "all", description="which users: all, the most active, a random draw"
+    )
+    users: int | None = Field(None, ge=1, description="how many users a subset keeps")
+    split: Literal["leave-one-out", "temporal", "slices"] = Field(
+        "leave-one-out",
+        description="held out: each user's last two items, what follows two moments, or one time slice after another",
+    )
+    held_out: float = Field(0.2, gt=0, lt=1, description="temporal: share of all interactions after the first moment")
+    slices: int = Field(10, ge=2, description="slices: how many parts each history is cut into")
+    duplicates: Literal["refuse", "drop"] = Field("refuse", description="rows that say the same thing twice")
+    short: Literal["refuse", "drop"] = Field("refuse", description="users with fewer than three interactions")
+    visual: str | None = Field(None, description="table of image features, FILE or FILE/COLUMN, in the data folder")
+    text: str | None = Field(None, description="table of text features, FILE or FILE/COLUMN, in the data folder")
+    features: Literal["as-given", "shuffled", "noise"] = Field(
+        "as-given",
+        description="shuffled: rows given to the wrong items, the control; noise: the fifth report's failure",
+    )
 
 
 class PartitionOptions(Options):

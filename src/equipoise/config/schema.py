@@ -16,6 +16,7 @@ from equipoise.config.blocks import (
     DataOptions,
     EngineOptions,
     EvaluateOptions,
+    ImageOptions,
     MethodOptions,
     ModelOptions,
     PartitionOptions,
@@ -65,7 +66,7 @@ class Config(Options):
     checkpoints: int | None = Field(None, ge=1, description="how often a one-shot run is scored")
     method: SerializeAsAny[MethodOptions] = MethodOptions()
     balance: SerializeAsAny[BalanceOptions] = BalanceOptions()
-    data: SerializeAsAny[DataOptions] = DataOptions()
+    data: SerializeAsAny[DataOptions] = ImageOptions()
     partition: SerializeAsAny[PartitionOptions] = PartitionOptions()
     model: SerializeAsAny[ModelOptions] = ModelOptions()
     client: ClientOptions = ClientOptions()

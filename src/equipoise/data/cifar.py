@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.registry import DATASETS
 from equipoise.core.values import Dataset, Images
 from equipoise.data.cache import read
@@ -153,15 +153,15 @@ CIFAR10 = add_source("cifar10", (*_places(CIFAR10_LAYOUTS), "cifar10_train1_imag
 CIFAR100 = add_source("cifar100", _places(CIFAR100_LAYOUTS), _find_cifar100)
 
 
-@DATASETS.register("cifar10", aliases=("cifar-10",), options=DataOptions)
-def cifar10(options: DataOptions, folder: Path | None) -> Dataset:
+@DATASETS.register("cifar10", aliases=("cifar-10",), options=ImageOptions)
+def cifar10(options: ImageOptions, folder: Path | None) -> Dataset:
     train, test = read(CIFAR10, folder)
     mean, std = (0.49140, 0.48216, 0.44653), (0.24703, 0.24349, 0.26159)
     return Dataset("cifar10", train, test, CIFAR10_CLASSES, mean, std)
 
 
-@DATASETS.register("cifar100", aliases=("cifar-100",), options=DataOptions)
-def cifar100(options: DataOptions, folder: Path | None) -> Dataset:
+@DATASETS.register("cifar100", aliases=("cifar-100",), options=ImageOptions)
+def cifar100(options: ImageOptions, folder: Path | None) -> Dataset:
     train, test = read(CIFAR100, folder)
     mean, std = (0.50707, 0.48655, 0.44092), (0.26733, 0.25644, 0.27615)
     return Dataset("cifar100", train, test, CIFAR100_CLASSES, mean, std)

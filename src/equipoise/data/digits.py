@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.registry import DATASETS
 from equipoise.core.streams import stream
 from equipoise.core.values import Dataset, Images, Indices, Labels
@@ -22,8 +22,8 @@ STD = (0.3759,) * 3
 """Of the training images."""
 
 
-@DATASETS.register("digits", options=DataOptions)
-def digits(options: DataOptions, folder: Path | None) -> Dataset:
+@DATASETS.register("digits", options=ImageOptions)
+def digits(options: ImageOptions, folder: Path | None) -> Dataset:
     table = _table()
     pixels = np.rint(table[:, :-1].reshape(-1, 1, 8, 8) * (255 / 16)).astype(np.uint8)
     everything = Images(pixels, table[:, -1].astype(np.int64))

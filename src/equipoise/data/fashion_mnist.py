@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.registry import DATASETS
 from equipoise.core.values import Dataset, Images, Pixels
 from equipoise.data.cache import read
@@ -87,7 +87,7 @@ def _decode_packed(files: tuple[Path, ...]) -> Pair:
 FASHION_MNIST = add_source("fashion-mnist", (f"FashionMNIST/raw/{IDX[0]}.gz", f"{IDX[0]}[.gz]", PACKED[0]), _find)
 
 
-@DATASETS.register("fashion-mnist", aliases=("fmnist", "fashion_mnist"), options=DataOptions)
-def fashion_mnist(options: DataOptions, folder: Path | None) -> Dataset:
+@DATASETS.register("fashion-mnist", aliases=("fmnist", "fashion_mnist"), options=ImageOptions)
+def fashion_mnist(options: ImageOptions, folder: Path | None) -> Dataset:
     train, test = read(FASHION_MNIST, folder)
     return Dataset("fashion-mnist", train, test, CLASSES, MEAN, STD)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import DataOptions, ImageOptions
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.core.streams import stream
@@ -42,10 +42,11 @@ class Splits:
 def load_splits(options: DataOptions, seed: int, folder: Path | None = None) -> Splits:
     """The splits of the set that `options` names; without a folder, EQUIPOISE_DATA says where files are."""
     dataset = DATASETS.find(options.name, "data").make(options, folder)
+    assert isinstance(options, ImageOptions), "only image sets are split by images"
     return prepare_splits(dataset, options, seed)
 
 
-def prepare_splits(dataset: Dataset, options: DataOptions, seed: int) -> Splits:
+def prepare_splits(dataset: Dataset, options: ImageOptions, seed: int) -> Splits:
     train = _limited(dataset.train, options.limit, "limit", seed)
     test = _limited(dataset.test, options.test_limit, "test-limit", seed)
     n = len(train)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.registry import DATASETS
 from equipoise.core.values import Dataset, Images
 from equipoise.data.cache import read
@@ -59,7 +59,7 @@ def read_mat(path: Path) -> Images:
 SVHN = add_source("svhn", FILES, _find)
 
 
-@DATASETS.register("svhn", options=DataOptions)
-def svhn(options: DataOptions, folder: Path | None) -> Dataset:
+@DATASETS.register("svhn", options=ImageOptions)
+def svhn(options: ImageOptions, folder: Path | None) -> Dataset:
     train, test = read(SVHN, folder)
     return Dataset("svhn", train, test, CLASSES, MEAN, STD)

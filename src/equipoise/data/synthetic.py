@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.registry import DATASETS
 from equipoise.core.streams import stream
 from equipoise.core.values import Dataset, Images
@@ -24,7 +24,7 @@ FREQUENCIES = 3
 CHANNELS = 3
 
 
-class SyntheticOptions(DataOptions):
+class SyntheticOptions(ImageOptions):
     """What to generate. `generator_seed` is not the run's seed: all runs of a study see the same images."""
 
     name: str = "synthetic"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.registry import DATASETS
 from equipoise.core.values import Dataset, Images
 from equipoise.data.cache import cached
@@ -32,7 +32,7 @@ STD_32 = (0.2522, 0.2449, 0.2593)
 """Of the 32×32 tables, measured: halving the side averages pixels, so they vary less."""
 
 
-class TinyImagenetOptions(DataOptions):
+class TinyImagenetOptions(ImageOptions):
     """Which classes to keep."""
 
     name: str = "tiny-imagenet"

@@ -101,7 +101,7 @@ def _objections(config: Config, method: Method) -> Iterator[Problem]:
             yield Problem("server.predict", f"'{server.predict}' needs class means, which method '{name}' has not")
     if not config.is_one_shot and getattr(config.method, "target", None) == "progressive":
         yield Problem("method.target", "a path from the start to the anchors needs communication=one-shot")
-    if method.teacher is not None and config.data.public == 0:
+    if method.teacher is not None and not getattr(config.data, "public", 0):
         yield Problem("data.public", f"method '{name}' needs a public pool: set data.public=0.1")
 
 

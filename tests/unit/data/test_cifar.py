@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.core.values import Images
@@ -14,7 +14,7 @@ from equipoise.data.cifar import cifar10, cifar100
 
 from .writers import binary_batch, npz, pack, python_batch, random_images, write_files, write_tar, xz
 
-OPTIONS = DataOptions()
+OPTIONS = ImageOptions()
 SHAPE = (3, 32, 32)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import load_digits
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.data.digits import digits
 from equipoise.data.known import KNOWN
 
@@ -11,7 +11,7 @@ EVERYTHING = load_digits()
 
 
 def test_pixels_0_to_16_become_0_to_255():
-    dataset = digits(DataOptions(), None)
+    dataset = digits(ImageOptions(), None)
     both = np.concatenate([dataset.train.pixels, dataset.test.pixels])
     assert both.dtype == np.uint8
     assert both.shape == (1797, 1, 8, 8)
@@ -21,7 +21,7 @@ def test_pixels_0_to_16_become_0_to_255():
 
 
 def test_split_is_stratified_four_to_one_and_loses_nothing():
-    dataset = digits(DataOptions(), None)
+    dataset = digits(ImageOptions(), None)
     whole = np.bincount(EVERYTHING.target)
     test = np.bincount(dataset.test.labels)
     assert test.tolist() == [round(n / 5) for n in whole]
@@ -30,13 +30,13 @@ def test_split_is_stratified_four_to_one_and_loses_nothing():
 
 
 def test_split_is_the_same_every_time():
-    first, second = (digits(DataOptions(), None) for _ in range(2))
+    first, second = (digits(ImageOptions(), None) for _ in range(2))
     assert np.array_equal(first.test.pixels, second.test.pixels)
     assert np.array_equal(first.train.labels, second.train.labels)
 
 
 def test_constants_are_those_of_the_training_images():
-    dataset = digits(DataOptions(), None)
+    dataset = digits(ImageOptions(), None)
     shares = dataset.train.pixels / 255
     assert np.allclose(dataset.mean, shares.mean(), atol=1e-4)
     assert np.allclose(dataset.std, shares.std(), atol=1e-4)

@@ -5,14 +5,14 @@ import gzip
 import numpy as np
 import pytest
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.fashion_mnist import fashion_mnist, read_idx
 
 from .writers import idx, npz, random_images, write_fashion, write_files, xz
 
-OPTIONS = DataOptions()
+OPTIONS = ImageOptions()
 
 
 @pytest.fixture

@@ -228,7 +228,7 @@ def test_no_folder_unknown_name_and_nothing_to_fetch(folder):
 
 def test_what_was_fetched_is_found_by_the_reader(folder, mirror, handler, monkeypatch, rng):
     """Fashion-MNIST goes where torchvision puts it, and the reader looks there."""
-    from equipoise.config.blocks import DataOptions
+    from equipoise.config.blocks import ImageOptions
     from equipoise.data.fashion_mnist import IDX, fashion_mnist
 
     from .writers import idx, random_images
@@ -244,4 +244,4 @@ def test_what_was_fetched_is_found_by_the_reader(folder, mirror, handler, monkey
     )
     monkeypatch.setattr(room, "KNOWN", room.KNOWN | {"fashion-mnist": Known(10, (1, 28, 28), 4, 4, downloads)})
     assert len(fetch("fashion-mnist", folder, mirror=mirror)) == 4
-    assert fashion_mnist(DataOptions(), folder).train.labels.tolist() == images.labels.tolist()
+    assert fashion_mnist(ImageOptions(), folder).train.labels.tolist() == images.labels.tolist()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.errors import DataError, UnknownName
 from equipoise.core.values import Dataset, Images
 from equipoise.data.splits import Splits, load_splits, prepare_splits
@@ -18,7 +18,7 @@ DATASET = Dataset("toy", numbered(100), numbered(50, 1000), ("a",), (0.1,) * 3, 
 
 
 def prepared(seed: int = 0, **options) -> Splits:
-    return prepare_splits(DATASET, DataOptions(**options), seed)
+    return prepare_splits(DATASET, ImageOptions(**options), seed)
 
 
 def test_validation_is_a_share_of_train_and_nothing_is_lost():
@@ -93,12 +93,12 @@ def test_asking_for_more_than_there_is_says_how_many_there_are(key, count):
 
 
 def test_load_by_name_and_an_unknown_name():
-    splits = load_splits(DataOptions(limit=100), seed=0)
+    splits = load_splits(ImageOptions(limit=100), seed=0)
     assert (splits.name, len(splits.train), len(splits.test)) == ("digits", 90, 359)
     with pytest.raises(UnknownName, match="did you mean 'digits'"):
-        load_splits(DataOptions(name="digit"), seed=0)
+        load_splits(ImageOptions(name="digit"), seed=0)
 
 
 def test_a_folder_is_passed_to_the_reader(folder):
     with pytest.raises(DataError, match=str(folder)):
-        load_splits(DataOptions(name="svhn"), 0, folder)
+        load_splits(ImageOptions(name="svhn"), 0, folder)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from equipoise.config.blocks import DataOptions
+from equipoise.config.blocks import ImageOptions
 from equipoise.core.errors import DataError
 from equipoise.data.svhn import svhn
 
@@ -33,7 +33,7 @@ def test_as_published_with_ten_for_zero(folder, written, inside):
         (folder / inside).mkdir()
         for path in list(folder.glob("*.mat")):
             path.rename(folder / inside / path.name)
-    dataset = svhn(DataOptions(), folder)
+    dataset = svhn(ImageOptions(), folder)
     assert np.array_equal(dataset.train.pixels, train.pixels)
     assert np.array_equal(dataset.train.labels, train.labels)
     assert np.array_equal(dataset.test.pixels, test.pixels)
@@ -46,7 +46,7 @@ def test_as_published_with_ten_for_zero(folder, written, inside):
 def test_a_missing_half_is_an_error(folder, written):
     (folder / "test_32x32.mat").unlink()
     with pytest.raises(DataError, match=r"1 of 2 files are missing: test_32x32\.mat"):
-        svhn(DataOptions(), folder)
+        svhn(ImageOptions(), folder)
 
 
 @pytest.mark.parametrize("keep", [0, 100, 300, 5000])
@@ -54,25 +54,25 @@ def test_a_truncated_file_names_itself(folder, written, keep):
     path = folder / "train_32x32.mat"
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(DataError, match=r"train_32x32\.mat: it is not a whole MATLAB file"):
-        svhn(DataOptions(), folder)
+        svhn(ImageOptions(), folder)
 
 
 def test_other_variables_shapes_and_labels_are_refused(folder, written):
     path = folder / "train_32x32.mat"
     savemat(path, {"images": np.zeros(3)})
     with pytest.raises(DataError, match="X and y"):
-        svhn(DataOptions(), folder)
+        svhn(ImageOptions(), folder)
     savemat(path, {"X": np.zeros((28, 28, 3, 2), np.uint8), "y": np.ones((2, 1))})
     with pytest.raises(DataError, match=r"expected X of uint8 \[32, 32, 3, N\], found \(28, 28, 3, 2\)"):
-        svhn(DataOptions(), folder)
+        svhn(ImageOptions(), folder)
     savemat(path, {"X": np.zeros((32, 32, 3, 2), np.uint8), "y": np.array([["1"], ["2"]])})
     with pytest.raises(DataError, match="expected y of numbers"):
-        svhn(DataOptions(), folder)
+        svhn(ImageOptions(), folder)
     savemat(path, {"X": np.zeros((32, 32, 3, 2), np.uint8), "y": np.array([[1], [11]])})
     with pytest.raises(DataError, match="expected labels 0 to 9, found 1 to 11"):
-        svhn(DataOptions(), folder)
+        svhn(ImageOptions(), folder)
 
 
 def test_nothing_there(folder):
     with pytest.raises(DataError, match="'svhn' were not found"):
-        svhn(DataOptions(), folder)
+        svhn(ImageOptions(), folder)
