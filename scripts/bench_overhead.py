@@ -20,7 +20,8 @@ from equipoise.client.batches import batches
 from equipoise.config.schema import check
 from equipoise.core.values import Images, Task
 from equipoise.data.augment import normalise
-from equipoise.engine.engine import Site, make_work
+from equipoise.engine.engine import make_work
+from equipoise.engine.image_site import ImageSite
 from equipoise.models.build import build_model, state_of
 
 CONFIG = {
@@ -41,14 +42,14 @@ def main() -> None:
     pixels = draw.integers(0, 256, (N_IMAGES, 3, 32, 32), dtype=np.uint8)
     labels = draw.integers(0, N_CLASSES, N_IMAGES)
     config = check(CONFIG)
-    site = Site(config, Images(pixels, labels), [np.arange(N_IMAGES)], N_CLASSES, MEAN, STD)
+    site = ImageSite(config, Images(pixels, labels), [np.arange(N_IMAGES)], N_CLASSES, MEAN, STD)
     work = make_work(site)
     model = build_model(config.model, site.shape, N_CLASSES, config.seed)
     start = state_of(model)
     images, targets = normalise(torch.from_numpy(pixels), MEAN, STD), torch.from_numpy(labels)
 
     def ours() -> float:
-        update = work(Task(0, 0, range(config.client.epochs), start))
+        (update,) = work([Task(0, 0, range(config.client.epochs), start)])
         return update.metrics["loss/base"]  # type: ignore[union-attr]
 
     def bare() -> float:

@@ -39,7 +39,7 @@ EXIT_CODES = [
     ("130", "stopped by Ctrl-C or SIGTERM; a run can be resumed"),
 ]
 VARIABLES = [
-    ("EQUIPOISE_DATA", "folder of the image sets; `data.path=…` and `--path` come first"),
+    ("EQUIPOISE_DATA", "folder of the data sets; `data.path=…` and `--path` come first"),
     ("EQUIPOISE_STORE", "the store, where `--store` is not given"),
     ("EQUIPOISE_BLOBS", "folder of weights beside a PostgreSQL store; default `runs/blobs`"),
     ("EQUIPOISE_CACHE", "folder of decoded images; default `~/.cache/equipoise`"),
@@ -112,20 +112,33 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("counts", "images: one row per client, one column per class"),
     ],
     "data list": [
-        ("name, summary, classes, shape, train, test", "what was published of the set"),
+        ("name, summary, kind", "the set, one sentence, and `images` or `interactions`"),
+        ("classes, shape, train, test", "images: what was published of the set"),
+        ("users, items, interactions", "interactions: what was published; null where it depends on your file"),
         ("found, where", "whether its files are there, and where: a path, `embedded`, `incomplete: …` or null"),
     ],
     "data check": [
-        ("name, classes, shape", "the set, its class names, channels × height × width"),
-        ("splits", "{train, test}: {count, published, labels}; `labels` counts images per class"),
-        ("is_complete", "whether both counts are the published ones"),
-        ("range, mean, std", "smallest and largest value; mean and deviation per channel of [0, 1]"),
-        ("normalises_with", "{mean, std} that training uses"),
+        ("name, kind", "the set, and `images` or `interactions`"),
+        ("is_complete", "whether all counts are the published ones"),
         ("files", "[{path, bytes, sha256, md5, checksum}]; `checksum` is `matches` or `unknown`"),
+        ("classes, shape", "images: class names; channels × height × width"),
+        ("splits", "images: {train, test}: {count, published, labels}; `labels` counts images per class"),
+        ("range, mean, std", "images: smallest and largest value; mean and deviation per channel of [0, 1]"),
+        ("normalises_with", "images: {mean, std} that training uses"),
+        ("counts", "interactions: {users, items, interactions}: {count, published}"),
+        ("lengths, density", "interactions: {min, median, mean, max} of histories; share of pairs that met"),
+        (
+            "times",
+            "interactions: {first, last, ties}; `ties` is the share of neighbours at one moment; null if unknown",
+        ),
+        ("split", "interactions: {name, train, validation, test}, or {name, slices} with the size of each slice"),
+        ("features", "interactions: {visual, text}: what the check of each named table found"),
+        ("notes", "interactions: what the reader and the split dropped, left out or sorted"),
     ],
     "data fetch": [
         ("name", "the set"),
         ("files", "[{path, bytes, is_new}]; `is_new` is false for a file that was there and whole"),
+        ("terms", "what the authors of the set ask, where it is known here"),
     ],
     "presets": [
         ("name, summary", "what to type after `run` or `sweep`, and one sentence"),
@@ -324,24 +337,42 @@ BLOCKS = {
 }
 
 
+FAMILIES = {blocks.ImageOptions: "image sets", blocks.InteractionOptions: "sets of interactions"}
+"""Settings that many names of a block share, and what these names are."""
+
+
 def _named_block(name: str, known: registry.Registry[Any]) -> Iterator[str]:
     common = BLOCKS[name]
     yield f"## {name}"
     yield common.__doc__ or ""
     yield keys_table(f"{name}.", common.model_fields, {f"{name}.name": ", ".join(f"`{x}`" for x in known.names())})
+    for kind, title in _families(known):
+        yield f"With all {title}:"
+        yield keys_table(f"{name}.", own_fields(kind, common))
     alike: dict[type[Options], list[str]] = {}
     for entry in known:
         alike.setdefault(entry.options, []).append(entry.name)
     for options, names in alike.items():
-        own = own_fields(options, common)
+        own = own_fields(options, _family(options, common))
         if own:
             yield f"With {', '.join(f'`{name}={other}`' for other in names)}:"
             yield keys_table(f"{name}.", own)
 
 
+def _families(known: registry.Registry[Any]) -> list[tuple[type[Options], str]]:
+    """The families that have a member in this registry."""
+    return [pair for pair in FAMILIES.items() if any(issubclass(entry.options, pair[0]) for entry in known)]
+
+
+def _family(options: type[Options], common: type[Options]) -> type[Options]:
+    """What these settings add to: those of a family, otherwise those of the block."""
+    return next((kind for kind in FAMILIES if issubclass(options, kind)), common)
+
+
 def own_fields(options: type[Options], common: type[Options]) -> dict[str, Any]:
-    """The settings a named thing has beside those of its block."""
-    return {key: field for key, field in options.model_fields.items() if key not in common.model_fields}
+    """The settings a named thing has beside those of its block, and those it gives another meaning."""
+    shared = {key: field.description for key, field in common.model_fields.items()}
+    return {key: field for key, field in options.model_fields.items() if shared.get(key, ...) != field.description}
 
 
 def keys_table(prefix: str, fields: dict[str, Any], kinds: dict[str, str] | None = None) -> str:
@@ -369,6 +400,9 @@ def _type(annotation: Any) -> str:
         return " or ".join(_type(part) for part in get_args(annotation))
     if get_origin(annotation) is tuple:
         return f"list of {len(get_args(annotation))} numbers"
+    if get_origin(annotation) is list:
+        (inner,) = get_args(annotation)
+        return "list of blocks" if issubclass(inner, Options) else "list of names"
     return {int: "whole number", float: "number", str: "text", bool: "yes or no", types.NoneType: "null"}[annotation]
 
 
@@ -400,7 +434,7 @@ def _section(entries: list[registry.Entry[Any]], block: str) -> Iterator[str]:
     for entry in entries:
         if entry.aliases:
             yield f"`{entry.name}` is also understood as {', '.join(f'`{alias}`' for alias in entry.aliases)}."
-        own = own_fields(entry.options, BLOCKS[block])
+        own = own_fields(entry.options, _family(entry.options, BLOCKS[block]))
         if own:
             yield f"Settings of `{entry.name}`:" if len(entries) > 1 else "Settings:"
             yield keys_table(f"{block}.", own)
@@ -446,23 +480,46 @@ def balances() -> Iterator[str]:
 
 
 def datasets() -> Iterator[str]:
-    from equipoise.data.known import KNOWN
-    from equipoise.data.source import SOURCES
-
     intro = (
         "How to bring files: [bring your data](../howto/data.md). One-channel images are repeated to three before"
         " the network sees them. The CIFAR-100 and SVHN readers were tested on archives written in the original"
-        " layout, because no real copy was at hand."
+        " layout, because no real copy was at hand. [All image sets](#all-image-sets) share settings, and so do [all"
+        " sets of interactions](#all-sets-of-interactions)."
     )
     yield from named_page("Datasets", registry.DATASETS, "data", intro)
+    for kind, title in _families(registry.DATASETS):
+        yield f"## All {title}"
+        yield kind.__doc__ or ""
+        yield keys_table("data.", own_fields(kind, blocks.DataOptions))
     yield "## Facts and files"
-    rows = []
-    for entry in registry.DATASETS:
-        known, source = KNOWN[entry.name], SOURCES.get(entry.name)
-        places = ", ".join(f"`{place}`" for place in source.places) if source else "none: embedded"
-        shape = "×".join(map(str, known.shape))
-        rows.append([f"`{entry.name}`", str(known.n_classes), shape, f"{known.train} + {known.test}", places])
-    yield table(["set", "classes", "shape", "train + test", "files looked for"], rows)
+    yield from _facts()
+
+
+def _facts() -> Iterator[str]:
+    """A table of the image sets and one of the sets of interactions."""
+    from equipoise.data.known import KNOWN, KnownImages, KnownInteractions
+
+    images, interactions = [], []
+    for name in registry.DATASETS.names():
+        known, places = KNOWN[name], _places(name)
+        if isinstance(known, KnownImages):
+            shape = "×".join(map(str, known.shape))
+            images.append([f"`{name}`", str(known.n_classes), shape, f"{known.train} + {known.test}", places])
+        elif isinstance(known, KnownInteractions):
+            counts = [str(count or "–") for count in (known.users, known.items, known.interactions)]
+            interactions.append([f"`{name}`", *counts, places])
+    yield table(["set", "classes", "shape", "train + test", "files looked for"], images)
+    yield table(["set", "users", "items", "interactions", "files looked for"], interactions)
+    terms = {known.terms for known in KNOWN.values() if known.terms}
+    yield " ".join(f"Terms: {text}." for text in sorted(terms))
+
+
+def _places(name: str) -> str:
+    from equipoise.data.source import SOURCES
+
+    if "own-file" in registry.DATASETS.find(name).traits:
+        return "the one that `data.file` names"
+    return ", ".join(f"`{place}`" for place in SOURCES[name].places) if name in SOURCES else "none: embedded"
 
 
 def partitions() -> Iterator[str]:

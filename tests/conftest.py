@@ -14,7 +14,7 @@ from torch import Tensor
 
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
-from equipoise.core.registry import METHODS
+from equipoise.core.registry import METHODS, Registry
 from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.loop import Record, federate, first_snapshot
@@ -51,6 +51,11 @@ def tiny(*overrides: str, model: str = "mlp") -> Config:
 def one_shot(*overrides: str, epochs: int = 4, checkpoints: int = 2, model: str = "mlp") -> Config:
     axis = ("communication=one-shot", f"checkpoints={checkpoints}", f"client.epochs={epochs}")
     return tiny(*axis, *overrides, model=model)
+
+
+def for_images(registry: Registry) -> list[str]:
+    """The names of what reads images."""
+    return [entry.name for entry in registry if "interactions" not in entry.traits]
 
 
 def needs(method: str) -> tuple[str, ...]:

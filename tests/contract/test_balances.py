@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 import pytest
 import torch
 
 from equipoise.balance.policy import Balance
+from equipoise.client.images import ImageFeed, ImageWork
 from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
 from equipoise.core.registry import BALANCES
@@ -16,7 +18,7 @@ from equipoise.core.values import ClientUpdate, Images, Moment, Task
 from equipoise.data.augment import normalise
 from equipoise.engine.engine import clock_of, method_of
 from equipoise.engine.local import Local
-from equipoise.engine.messages import result_bytes, result_from, task_bytes, task_from
+from equipoise.engine.messages import results_bytes, results_from, tasks_bytes, tasks_from
 from equipoise.models.build import build_model, state_of
 from equipoise.models.heads import ANCHORS
 from equipoise.objective.compose import Batch, Net
@@ -45,7 +47,11 @@ def recipe_of(config: Config) -> Recipe:
     method = method_of(config)
     assert method.balance is not None
     model = build_model(config.model, (3, 8, 8), 5, config.seed, method.head)
-    return Recipe(config, clock_of(config), model, method.objective, method.balance, MEAN, STD)
+    return Recipe(config, clock_of(config), model, method.objective, method.balance, no_feed)
+
+
+def no_feed(task: Task) -> NoReturn:
+    raise AssertionError("the test gives its own images")
 
 
 def counts(images: Images) -> np.ndarray:
@@ -57,8 +63,8 @@ def test_the_networks_gradient_is_made_of_the_recorded_numbers(name, images):
     plain = ("client.batch=40", f"client.lr={LR}", "client.momentum=0", "client.clip=null")
     recipe = recipe_of(one_shot(*METHOD, f"balance={name}", *plain, epochs=2))
     shared = state_of(recipe.model)
-    first = train(recipe, Task(0, 0, range(1), shared), images, counts(images))
-    second = train(recipe, Task(1, 0, range(1, 2), shared, replace(first.own, optimiser={})), images, counts(images))
+    first = in_place(recipe, Task(0, 0, range(1), shared), images)
+    second = in_place(recipe, Task(1, 0, range(1, 2), shared, replace(first.own, optimiser={})), images)
     seen = second.metrics
     assert seen["steps"] == 1
 
@@ -83,13 +89,17 @@ def test_the_networks_gradient_is_made_of_the_recorded_numbers(name, images):
 
 
 def by_wire(recipe: Recipe, task: Task, images: Images) -> ClientUpdate:
-    back = result_from(result_bytes(train(recipe, task_from(task_bytes(task)), images, counts(images))))
+    (sent,) = tasks_from(tasks_bytes([task]))
+    (back,) = results_from(results_bytes([in_place(recipe, sent, images)]))
     assert isinstance(back, ClientUpdate)
     return back
 
 
 def in_place(recipe: Recipe, task: Task, images: Images) -> ClientUpdate:
-    return train(recipe, task, images, counts(images))
+    feed = ImageFeed(ImageWork(recipe.config, recipe.clock, MEAN, STD), task, images, counts(images))
+    (result,) = train(replace(recipe, feed=lambda _: feed), [task])
+    assert isinstance(result, ClientUpdate)
+    return result
 
 
 @pytest.mark.parametrize("travel", [in_place, by_wire])

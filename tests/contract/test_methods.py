@@ -8,15 +8,16 @@ import pytest
 
 from equipoise.config.schema import Config
 from equipoise.core.registry import METHODS
-from equipoise.core.values import ClientUpdate, Event, Task
-from equipoise.engine.engine import Result, Site
+from equipoise.core.values import ClientUpdate, Event, Result, Task
+from equipoise.engine.engine import Site
 from equipoise.engine.local import Local
-from equipoise.engine.messages import result_bytes, result_from
+from equipoise.engine.messages import results_bytes, results_from
 from equipoise.run.build import build
 from equipoise.run.loop import Record, federate, first_snapshot, plan
 from tests.conftest import (
     assert_same,
     assert_same_update,
+    for_images,
     needs,
     nobody,
     numbers,
@@ -33,7 +34,7 @@ def config_of(method: str, communication: str, *overrides: str) -> Config:
     return (tiny if communication == "rounds" else one_shot)(f"method={method}", *needs(method), *overrides)
 
 
-@pytest.fixture(scope="module", params=[(m, c) for m in METHODS.names() for c in COMMUNICATION], ids=" ".join)
+@pytest.fixture(scope="module", params=[(m, c) for m in for_images(METHODS) for c in COMMUNICATION], ids=" ".join)
 def run(request) -> tuple[Config, list[Record]]:
     """A configuration and all its steps."""
     config = config_of(*request.param)
@@ -63,7 +64,7 @@ def test_an_update_survives_the_codec(run):
     federation = build(run[0])
     for result in Local(federation.site).map(plan(federation, run[1][0].snapshot, 1)):
         assert isinstance(result, ClientUpdate)
-        back = result_from(result_bytes(result))
+        (back,) = results_from(results_bytes([result]))
         assert isinstance(back, ClientUpdate)
         assert_same_update(back, result)
 
@@ -96,7 +97,7 @@ def test_who_answers_first_does_not_matter(run):
 
 
 @pytest.mark.parametrize(
-    ("method", "communication"), [(method, COMMUNICATION[i % 2]) for i, method in enumerate(METHODS.names())]
+    ("method", "communication"), [(method, COMMUNICATION[i % 2]) for i, method in enumerate(for_images(METHODS))]
 )
 def test_processes_give_the_numbers_of_this_process(method, communication):
     there = records(config_of(method, communication, "engine=processes", "engine.workers=1"))

@@ -8,12 +8,12 @@ import torch
 from equipoise.core.codec import decode, encode
 from equipoise.core.registry import MODELS
 from equipoise.models.build import build_model, state_of
-from tests.conftest import assert_same, numbers, records, tiny, untouched_rng
+from tests.conftest import assert_same, for_images, numbers, records, tiny, untouched_rng
 
 NARROW = {"mlp": ("model.hidden=8",), "cnn": ("model.width=4", "model.features=8"), "filters": ("model.filters=2",)}
 
 
-@pytest.fixture(params=MODELS.names())
+@pytest.fixture(params=for_images(MODELS))
 def config(request):
     size = NARROW.get(request.param, ("model.width=2",))
     limits = ("data.limit=60", "data.test_limit=20", "partition.clients=2", "rounds=1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from equipoise.config.blocks import InteractionOptions
 from equipoise.config.loader import PRESETS, SWEEP_KEYS, load, preset_names, read_yaml, to_yaml
 from equipoise.config.schema import Config
 from equipoise.engine.engine import method_of
@@ -26,8 +27,11 @@ SCALES = [(name, scale) for name in SWEEPS for scale in read_yaml(PRESETS / f"{n
 
 
 def one_step(config: Config) -> Config:
-    """On digits, with a small model, where the data is not at hand."""
+    """On digits or generated histories, with a small model, where the data is not at hand."""
     axis = "checkpoints=1" if config.is_one_shot else "rounds=1"
+    if isinstance(config.data, InteractionOptions):
+        small = {**config.model_dump(), "data": {"name": "planted", "users": 20, "length": 20, "items": 150}}
+        return load(small, [axis]).config
     data = () if config.data.name in HERE else ("data=digits", "model=cnn")
     return load(config.model_dump(), [*SMALL, axis, *data]).config
 
@@ -42,7 +46,7 @@ def test_a_preset_loads_and_runs_one_round(name):
     config = load(name).config
     (record,) = records(one_step(config))
     names = {row.name for row in record.rows}
-    assert "accuracy/validation" in names
+    assert ("hr@10/full" if isinstance(config.data, InteractionOptions) else "accuracy/validation") in names
     assert ("loss/base" in names) == method_of(config).trains
 
 

@@ -15,14 +15,15 @@ import pytest
 from typer.testing import CliRunner
 
 from equipoise.cli.data import app
-from equipoise.core.errors import DataError, UnknownName
+from equipoise.core.errors import ConfigError, DataError, UnknownName
 from equipoise.data import fetch
-from equipoise.data.known import Download, Known
+from equipoise.data.known import Download, KnownImages
 
 
 @pytest.fixture(autouse=True)
 def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EQUIPOISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.delenv("EQUIPOISE_DATA", raising=False)
 
 
@@ -63,6 +64,48 @@ def test_check_shows_files(tmp_path):
     assert "60000" in shown
 
 
+def test_list_shows_interactions_beside_images(tmp_path):
+    shown = run("list", "--path", str(tmp_path))
+    assert "943 users, 1682 items" in shown
+    assert "100000 interactions" in shown
+    assert "as many as the file has" in shown
+    lines = {line["name"]: line for line in json.loads(run("list", "--json"))}
+    assert (lines["planted"]["kind"], lines["planted"]["users"]) == ("interactions", 200)
+
+
+def test_check_the_generated_histories():
+    shown = run("check", "planted")
+    assert "11720" in shown
+    assert "split: leave-one-out, train 11320, validation 200, test 200" in shown
+    assert "visual (as-given): 100.0% of 400 items" in shown
+    report = json.loads(run("check", "planted", "data.signal=0", "data.text=null", "--json"))
+    assert list(report["features"]) == ["visual"]
+    assert abs(report["features"]["visual"]["deviations"]) < 5
+
+
+def test_check_a_table_with_settings(tmp_path):
+    lines = [f"{user},{item},{item}" for user in "abc" for item in range(4)] + ["d,9,1"]
+    (tmp_path / "clicks.csv").write_text("\n".join(["who,item,time", *lines]))
+    given = ("check", "table", "data.file=clicks.csv", "data.user=who", "--path", str(tmp_path))
+    with pytest.raises(DataError, match="1 of 4 users have fewer than 3 interactions"):
+        run(*given)
+    shown = run(*given, "data.short=drop", "data.subset=top", "data.users=2")
+    assert "note: The reader dropped 1 user with fewer than 3 interactions." in shown
+    assert "moments: 0 to 3, 0.0% of neighbours equal; density 100.00%" in shown
+
+
+@pytest.mark.parametrize("setting", ["rounds=3", "users=3", "data.path=elsewhere"])
+def test_check_takes_only_settings_of_the_set(setting):
+    with pytest.raises(ConfigError, match="expected a setting of the set") as caught:
+        run("check", "planted", setting)
+    assert caught.value.exit_code == 2
+
+
+def test_check_refuses_settings_the_set_does_not_have():
+    with pytest.raises(ConfigError, match="not a setting of data 'planted'"):
+        run("check", "planted", "data.signall=1")
+
+
 def test_problems_reach_the_caller_with_exit_code_2(tmp_path):
     with pytest.raises(DataError, match="were not found") as caught:
         run("check", "cifar10", "--path", str(tmp_path))
@@ -75,7 +118,8 @@ def test_problems_reach_the_caller_with_exit_code_2(tmp_path):
 
 def test_fetch_of_an_embedded_set_has_nothing_to_do():
     assert "nothing to fetch" in run("fetch", "digits")
-    assert json.loads(run("fetch", "digits", "--json")) == {"name": "digits", "files": []}
+    assert "nothing to fetch" in run("fetch", "planted")
+    assert json.loads(run("fetch", "digits", "--json")) == {"name": "digits", "files": [], "terms": ""}
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -90,7 +134,11 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     served.mkdir()
     (served / "cifar.bin").write_bytes(b"images" * 1000)
     item = Download("http://example.invalid/cifar.bin", hashlib.md5(b"images" * 1000).hexdigest())
-    monkeypatch.setattr(fetch, "KNOWN", fetch.KNOWN | {"cifar10": Known(10, (3, 32, 32), 1, 1, (item,))})
+    monkeypatch.setattr(
+        fetch,
+        "KNOWN",
+        fetch.KNOWN | {"cifar10": KnownImages(10, (3, 32, 32), 1, 1, downloads=(item,), terms="ask first")},
+    )
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(served))) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -101,9 +149,12 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_fetch_then_again(tmp_path, mirror):
     arguments = ("fetch", "cifar10", "--path", str(tmp_path / "data"), "--mirror", mirror)
-    assert "6000 bytes  fetched, md5 matches" in run(*arguments)
+    shown = run(*arguments)
+    assert "6000 bytes  fetched, md5 matches" in shown
+    assert "terms: ask first" in shown
     assert "already there" in run(*arguments)
     answer = json.loads(run(*arguments, "--json"))
+    assert answer["terms"] == "ask first"
     assert answer["files"] == [{"path": str(tmp_path / "data" / "cifar.bin"), "bytes": 6000, "is_new": False}]
 
 

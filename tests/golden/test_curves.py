@@ -14,7 +14,7 @@ from equipoise.config.loader import load
 from equipoise.core.registry import BALANCES, METHODS
 from equipoise.engine.engine import method_of
 from equipoise.run.loop import Record
-from tests.conftest import records
+from tests.conftest import for_images, records
 
 CURVES = Path(__file__).parent / "curves"
 COMMON = (
@@ -47,7 +47,7 @@ CASES = (
             *EXTRA.get(method, ()),
             *ROUNDS,
         )
-        for method in METHODS.names()
+        for method in for_images(METHODS)
     }
     | {f"one-shot-{method}": (f"method={method}", *ONE_SHOT) for method in ("fedavg", "fedprox", "ensemble")}
     | {f"balance-{balance}": (*ALIGNED, f"balance={balance}") for balance in BALANCES.names()}

@@ -12,8 +12,9 @@ from equipoise.core.registry import SPLITTERS
 from equipoise.core.streams import stream
 from equipoise.partition.divide import divide
 from equipoise.partition.fafi_overlap import FafiOverlapOptions, fafi_overlap
+from tests.conftest import for_images
 
-DISJOINT = [name for name in SPLITTERS.names() if name != "fafi-overlap"]
+DISJOINT = [name for name in for_images(SPLITTERS) if name != "fafi-overlap"]
 often = settings(max_examples=120, deadline=None)
 
 
@@ -64,7 +65,7 @@ def test_every_sample_has_exactly_one_client_and_every_client_its_minimum(name):
     holds()
 
 
-@pytest.mark.parametrize("name", SPLITTERS.names())
+@pytest.mark.parametrize("name", for_images(SPLITTERS))
 def test_the_same_seed_gives_the_same_fingerprint_and_another_seed_another(name):
     @settings(max_examples=25, deadline=None)
     @given(st.integers(0, 2**32), st.integers(10, 50))

@@ -12,7 +12,8 @@ from pydantic import Field
 
 from equipoise.balance.constant import ConstantOptions
 from equipoise.balance.policy import Balance, aligned, no_parameters
-from equipoise.balance.schedule import Schedule, schedule
+from equipoise.balance.schedule import schedule
+from equipoise.config.blocks import Schedule
 from equipoise.core.registry import BALANCES
 from equipoise.core.values import Losses, Moment, State, Weighed
 

@@ -14,8 +14,8 @@ import torch
 from pydantic import Field, model_validator
 
 from equipoise.balance.policy import Balance, aligned, in_order
-from equipoise.balance.schedule import Schedule, schedule
-from equipoise.config.blocks import BalanceOptions
+from equipoise.balance.schedule import schedule
+from equipoise.config.blocks import BalanceOptions, Schedule
 from equipoise.core.registry import BALANCES
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
 

@@ -22,8 +22,8 @@ from torch import Tensor
 
 from equipoise.balance.entropy import entropy_lam
 from equipoise.balance.policy import Balance, Bound, Cap, Clip, Learning, aligned
-from equipoise.balance.schedule import Schedule, schedule
-from equipoise.config.blocks import BalanceOptions
+from equipoise.balance.schedule import schedule
+from equipoise.config.blocks import BalanceOptions, Schedule
 from equipoise.core.options import Options
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
 

@@ -6,9 +6,8 @@ none 1        linear 1 − p        cosine ½(1 + cos πp)
 from __future__ import annotations
 
 from math import cos, pi
-from typing import Literal
 
-Schedule = Literal["none", "linear", "cosine"]
+from equipoise.config.blocks import Schedule
 
 
 def schedule(kind: Schedule, p: float) -> float:

@@ -1,4 +1,4 @@
-"""`equipoise data`: which image sets there are, whether the files are whole, and how to get them."""
+"""`equipoise data`: which sets there are, whether the files are whole, and how to get them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equipoise.cli.data_report import print_images, print_interactions, print_overview
 from equipoise.cli.options import Json, print_json
 
 if TYPE_CHECKING:
+    from equipoise.config.blocks import DataOptions
     from equipoise.data.fetch import Fetched, Progress
 
 app = typer.Typer(
     name="data",
     no_args_is_help=True,
-    help="Image sets: which there are, whether their files are whole, and how to get them. "
+    help="Sets of images and of interactions: which there are, whether their files are whole, and how to get them. "
     "Files are looked for in --path, otherwise in the folder that EQUIPOISE_DATA names.",
 )
 
 Folder = Annotated[Path | None, typer.Option("--path", help="Data folder; without it, EQUIPOISE_DATA.")]
 Name = Annotated[str, typer.Argument(help="A set of `equipoise data list`, as in cifar10.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[KEY=VALUE]…", help="Settings of the set, as in data.subset=top data.users=1000.", show_default=False
+    ),
+]
 
 
 @app.command("list")
 def list_sets(path: Folder = None, as_json: Json = False) -> None:
-    """Every image set a run can use, with its published size, and where its files were found.
+    """Every set a run can use, with its published size, and where its files were found.
 
     Sets marked embedded need no file. For the others: `equipoise data fetch NAME`, or bring your own copy.
     """
@@ -34,28 +42,49 @@ def list_sets(path: Folder = None, as_json: Json = False) -> None:
     lines = overview(path)
     if as_json:
         print_json(lines)
-        return
-    rows = [
-        [line["name"], str(line["classes"]), _size(line["shape"]), f"{line['train']} + {line['test']}", _found(line)]
-        for line in lines
-    ]
-    _table(["name", "classes", "size", "train + test", "found"], rows)
+    else:
+        print_overview(lines)
 
 
 @app.command()
-def check(name: Name, path: Folder = None, as_json: Json = False) -> None:
+def check(name: Name, settings: Settings = None, path: Folder = None, as_json: Json = False) -> None:
     """Read a set from end to end and report what it holds, beside what was published.
 
-    Counts and labels of each split, shape, range and channel statistics, and each file's size and checksum.
-    A truncated file or a wrong checksum ends with exit code 2 and says which file.
+    Of images: counts, labels, shape, range and channel statistics. Of interactions: users, items, lengths, the split,
+    what the reader dropped or sorted, and the check of each feature table that is named. Of both: each file's size and
+    checksum. A truncated file, a wrong checksum, or features of other items end with exit code 2 and say which.
+
+    [bold]Examples[/]
+
+      equipoise data check digits
+
+      equipoise data check movielens-1m data.subset=top data.users=1000 data.text=text.npz
+
+      equipoise data check table data.file=clicks.csv data.item=sku
     """
     from equipoise.data.check import examine
 
-    report = examine(name, path)
+    report = examine(name, path, _options(name, settings))
     if as_json:
         print_json(report)
+    elif report["kind"] == "interactions":
+        print_interactions(report)
     else:
-        _print_report(report)
+        print_images(report)
+
+
+def _options(name: str, settings: list[str] | None) -> DataOptions | None:
+    """The settings of the set, checked as those of a run are; None where none is given."""
+    if not settings:
+        return None
+    from equipoise.config.loader import load
+    from equipoise.core.errors import ConfigError, Problem
+
+    message = "expected a setting of the set, as in data.users=1000; the folder is --path"
+    foreign = [text for text in settings if not text.startswith("data.") or text.startswith("data.path=")]
+    if foreign:
+        raise ConfigError([Problem(text, message) for text in foreign])
+    return load({"data": {"name": name}}, settings).config.data
 
 
 @app.command()
@@ -71,14 +100,14 @@ def fetch(
     and whole are not fetched again. The sets have terms of their own: read those of the set you use.
     """
     from equipoise.data.fetch import fetch as fetch_files
-    from equipoise.data.fetch import silent
+    from equipoise.data.fetch import silent, terms_of
 
     if as_json:
         files = fetch_files(name, path, silent, mirror)
         lines = [{"path": str(file.path), "bytes": file.n_bytes, "is_new": file.is_new} for file in files]
-        print_json({"name": name, "files": lines})
+        print_json({"name": name, "files": lines, "terms": terms_of(name)})
         return
-    _print_fetched(name, _with_progress(name, path, mirror))
+    _print_fetched(name, _with_progress(name, path, mirror), terms_of(name))
 
 
 def _with_progress(name: str, path: Path | None, mirror: str | None) -> list[Fetched]:
@@ -104,47 +133,10 @@ def _on_bars(bars: Any) -> Progress:
     return show
 
 
-def _print_fetched(name: str, files: list[Fetched]) -> None:
+def _print_fetched(name: str, files: list[Fetched], terms: str) -> None:
     if not files:
-        typer.echo(f"{name} is embedded: there is nothing to fetch")
+        typer.echo(f"{name} needs no download: there is nothing to fetch")
     for file in files:
         typer.echo(f"{file.path}  {file.n_bytes} bytes  {'fetched' if file.is_new else 'already there'}, md5 matches")
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    low, high = report["range"]
-    typer.echo(f"{report['name']}: {_size(report['shape'])}, {len(report['classes'])} classes, values {low} to {high}")
-    typer.echo(f"train channels: mean {_decimals(report['mean'])}, standard deviation {_decimals(report['std'])}")
-    splits = report["splits"].items()
-    rows = [
-        [part, str(split["count"]), str(split["published"]), f"{min(split['labels'])} to {max(split['labels'])}"]
-        for part, split in splits
-    ]
-    _table(["split", "images", "published", "per class"], rows)
-    if report["files"]:
-        files = [[line["path"], str(line["bytes"]), line["checksum"]] for line in report["files"]]
-        _table(["file", "bytes", "checksum"], files)
-
-
-def _table(titles: list[str], rows: list[list[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table()
-    for title in titles:
-        table.add_column(title, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
-
-
-def _found(line: dict[str, Any]) -> str:
-    return str(line["where"] or f"no; equipoise data fetch {line['name']}")
-
-
-def _size(shape: list[int]) -> str:
-    return "×".join(str(side) for side in shape)
-
-
-def _decimals(values: list[float]) -> str:
-    return " ".join(f"{value:.4f}" for value in values)
+    if terms:
+        typer.echo(f"terms: {terms}")

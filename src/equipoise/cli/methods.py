@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from equipoise.cli.options import Json, print_json
@@ -33,11 +34,18 @@ def described() -> list[dict[str, Any]]:
             "aliases": list(entry.aliases),
             "summary": entry.summary,
             "answers": entry.doc.partition("\n\n")[2].strip(),
-            "parameters": {
-                name: {"default": field.default, "description": field.description}
-                for name, field in entry.options.model_fields.items()
-                if name != "name"
-            },
+            "parameters": dict(_parameters(entry.options)),
         }
         for entry in METHODS
     ]
+
+
+def _parameters(options: type[Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every setting with its default; those of a block under its name and a dot."""
+    from equipoise.core.options import Options
+
+    for name, field in options.model_fields.items():
+        if isinstance(field.default, Options):
+            yield from _parameters(type(field.default), f"{path}{name}.")
+        elif name != "name":
+            yield f"{path}{name}", {"default": field.default, "description": field.description}

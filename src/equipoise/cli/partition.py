@@ -44,12 +44,17 @@ def partition(
 
       equipoise partition fedavg partition=shards num_clients=20 --json
     """
+    from equipoise.config.blocks import InteractionOptions
     from equipoise.config.loader import load
+    from equipoise.core.errors import ConfigError
     from equipoise.data.splits import load_splits
     from equipoise.partition.divide import divide
 
     request = load(preset, overrides or ())
     config = request.config
+    if isinstance(config.data, InteractionOptions):
+        fix = f"`equipoise data check {config.data.name}` shows users, items and splits"
+        raise ConfigError("every user is a client of its own: there are no classes to divide", where="data", fix=fix)
     splits = load_splits(config.data, config.seed, request.data_path)
     divided = divide(splits.train.labels, len(splits.classes), config.partition, config.seed)
     alpha = getattr(config.partition, "alpha", None)

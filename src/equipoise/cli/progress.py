@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from equipoise.engine.engine import Result
+    from equipoise.core.values import Result
     from equipoise.run.build import Federation
     from equipoise.run.loop import Record
 
@@ -29,7 +29,7 @@ class Lines:
         self.run_id = run_id
         self.axis = "checkpoint" if federation.config.is_one_shot else "round"
         self.first, self.steps = first, federation.config.steps
-        self.headline = federation.method.headline
+        self.headline = federation.judge.headline
         self.started = time.monotonic()
         self.total = 0
         going_on = f", from {self.axis} {first + 1}" if first else ""
@@ -68,7 +68,7 @@ class Bars:
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
         self.run_id = run_id
         axis = "checkpoint" if federation.config.is_one_shot else "round"
-        self.headline = federation.method.headline
+        self.headline = federation.judge.headline
         console = Console(stderr=True)
         console.print(f"run [bold]{run_id}[/]: {described(federation)}", highlight=False)
         self.bars = Progress(
@@ -109,7 +109,7 @@ class Bars:
 def described(federation: Federation) -> str:
     config, partition = federation.config, federation.partition
     return (
-        f"{config.method.name} on {config.data.name} ({len(federation.site.train)} images), "
+        f"{config.method.name} on {config.data.name} ({federation.partition.counts.sum()} samples), "
         f"{partition.name} over {len(partition.indices)} clients ({partition.fingerprint[:12]}), "
         f"{config.model.name}, seed {config.seed}, engine {config.engine.name}"
     )
@@ -119,8 +119,9 @@ def figures_of(record: Record, headline: str) -> str:
     """loss 0.512  accuracy 61.20 %, or the loss alone where the checkpoint was not scored."""
     losses = [row.value for row in record.rows if row.name == "loss/base" and row.client is not None]
     used = [row.value for row in record.rows if row.name == "lam/used"]
-    accuracy = [row.value for row in record.rows if row.name == headline and row.client is None]
+    shown = headline if headline.startswith("accuracy") else f"{headline}/validation"
+    accuracy = [row.value for row in record.rows if row.name == shown and row.client is None]
     parts = [f"loss {sum(losses) / len(losses):.3f}"] if losses else []
     parts += [f"λ {sum(used) / len(used):.3g}"] if used else []
-    parts += [f"accuracy {100 * accuracy[0]:.2f} %"] if accuracy else []
+    parts += [f"{shown.partition('/')[0]} {100 * accuracy[0]:.2f} %"] if accuracy else []
     return "  ".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,8 +13,14 @@ from equipoise.cli.options import print_json
 from equipoise.cli.progress import watcher
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from equipoise.run.watch import Watch
     from equipoise.store.transact import Store
+
+
+RANKINGS = ("hr@", "ndcg@", "mrr/")
+BESIDE = ("markov", "itempop", "chance")
 
 
 def followed(work: Callable[[Watch], str]) -> str:
@@ -45,15 +51,33 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     console.print(f"[bold]{run_id}[/]  [{style}]{document['status']}[/]", highlight=False)
     if document["error"]:
         console.print(document["error"], style="red", markup=False, highlight=False)
+    if rankings := ranking_table(document["metrics"]):
+        console.print(rankings)
     table = Table("metric", "value", box=None, header_style="bold")
     for name, value in document["metrics"].items():
-        if not name.startswith(("recall/", "bytes/")):
+        if not name.startswith(("recall/", "bytes/", *RANKINGS)):
             table.add_row(name, f"{100 * value:.2f} %" if name.startswith("accuracy") else f"{value:.4g}")
     for way, total in document["bytes"].items():
         table.add_row(f"bytes {way}, whole run", f"{total:,.0f}")
     console.print(table)
-    if document["best"]:
+    if document["best"] and document["headline"].startswith("accuracy/"):
         best = document["best"]
         where = f"checkpoint {best['step'] + 1}, chosen on validation"
         console.print(f"best by validation: {100 * best['value']:.2f} % ({where})", highlight=False)
     console.print(f"stored in {store.location}", style="dim", highlight=False)
+
+
+def ranking_table(metrics: Mapping[str, float]) -> Table | None:
+    """The figures of a recommender under both protocols, with their intervals, beside scorers that know less."""
+    from rich.table import Table
+
+    names = [f"{kind}/{protocol}" for protocol in ("full", "uni100") for kind in ("hr@10", "ndcg@10", "mrr")]
+    if not any(name in metrics for name in names):
+        return None
+    table = Table("test", "value", "95 % interval", *BESIDE, "last validation", box=None, header_style="bold")
+    for name in names:
+        low, high = metrics.get(f"{name}/low"), metrics.get(f"{name}/high")
+        interval = f"{low:.4f} to {high:.4f}" if low is not None and high is not None else ""
+        beside = [f"{metrics[f'{name}/{who}']:.4f}" for who in (*BESIDE, "validation")]
+        table.add_row(name, f"{metrics[name]:.4f}", interval, *beside)
+    return table

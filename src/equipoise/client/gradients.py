@@ -16,33 +16,48 @@ EVERY = 256
 """One of so many steps of the whole run: a backward pass per term costs about 1.5 % of the training then."""
 
 
-def sampled(losses: Losses, params: Sequence[Tensor]) -> dict[str, float]:
-    """Must be called before the graph is freed. Nothing for a single term: its norm is `grad/norm`, for free."""
-    if losses.align is None and len(losses.parts) == 1:
-        return {}
-    terms = {**losses.parts} | ({} if losses.align is None else {"align": losses.align})
-    grads = {name: _gradient(term, params) for name, term in terms.items()}
-    numbers = {f"grad/norm/{name}": float(_total(grad) ** 0.5) for name, grad in grads.items()}
-    if losses.align is not None:
-        base = [sum(parts[1:], parts[0]) for parts in zip(*(grads[name] for name in losses.parts), strict=True)]
-        numbers["grad/cosine"] = _cosine(base, grads["align"])
-    return numbers
+def sampled(losses: Sequence[Losses], params: Sequence[Tensor], is_stacked: bool) -> list[dict[str, float]]:
+    """One dictionary per client. Must be called before the graph is freed.
+
+    Nothing for a single term: its norm is `grad/norm`, for free.
+    """
+    first, n = losses[0], len(losses)
+    if first.align is None and len(first.parts) == 1:
+        return [{} for _ in losses]
+    names = [*first.parts, *(["align"] if first.align is not None else [])]
+    grads = {name: _gradient([_term(each, name) for each in losses], params, n, is_stacked) for name in names}
+    found = {f"grad/norm/{name}": _norms(grad) for name, grad in grads.items()}
+    if first.align is not None:
+        base = [torch.stack(parts).sum(0) for parts in zip(*(grads[name] for name in first.parts), strict=True)]
+        found["grad/cosine"] = _cosines(base, grads["align"])
+    return [{name: float(values[client]) for name, values in found.items()} for client in range(n)]
 
 
-def _gradient(term: Tensor, params: Sequence[Tensor]) -> list[Tensor]:
-    if not term.requires_grad:
-        return [torch.zeros_like(param) for param in params]
-    found = torch.autograd.grad(term, params, retain_graph=True, allow_unused=True)
-    return [torch.zeros_like(param) if grad is None else grad for grad, param in zip(found, params, strict=True)]
+def _term(losses: Losses, name: str) -> Tensor:
+    term = losses.align if name == "align" else losses.parts[name]
+    assert term is not None, "clients that train together have the same terms"
+    return term
 
 
-def _total(grad: Sequence[Tensor]) -> float:
-    return float(sum(float(part.square().sum()) for part in grad))
+def _gradient(terms: Sequence[Tensor], params: Sequence[Tensor], n: int, is_stacked: bool) -> list[Tensor]:
+    """Of every weight, one row per client: a client's term depends on no other client's weights."""
+    total = torch.stack(list(terms)).sum()
+    if not total.requires_grad:
+        return [param.new_zeros(n, param.numel() // (n if is_stacked else 1)) for param in params]
+    found = torch.autograd.grad(total, params, retain_graph=True, allow_unused=True)
+    whole = [torch.zeros_like(param) if grad is None else grad for grad, param in zip(found, params, strict=True)]
+    return [grad.reshape(n, -1) for grad in whole]
 
 
-def _cosine(a: Sequence[Tensor], b: Sequence[Tensor]) -> float:
+def _norms(grad: Sequence[Tensor]) -> Tensor:
+    return torch.stack([part.square().sum(1).double() for part in grad]).sum(0).sqrt()
+
+
+def _cosines(a: Sequence[Tensor], b: Sequence[Tensor]) -> Tensor:
     """Over the weights that both reach; 0 where there are none."""
-    shared = [(x, y) for x, y in zip(a, b, strict=True) if bool(x.any()) and bool(y.any())]
-    product = sum(float((x * y).sum()) for x, y in shared)
-    lengths = _total([x for x, _ in shared]) * _total([y for _, y in shared])
-    return product / lengths**0.5 if lengths > 0 else 0.0
+    shared = [(x, y, (x.any(1) & y.any(1)).double()) for x, y in zip(a, b, strict=True)]
+    product = torch.stack([(x * y).sum(1).double() * both for x, y, both in shared]).sum(0)
+    left = torch.stack([x.square().sum(1).double() * both for x, _, both in shared]).sum(0)
+    right = torch.stack([y.square().sum(1).double() * both for _, y, both in shared]).sum(0)
+    lengths = (left * right).sqrt()
+    return torch.where(lengths > 0, product / lengths.clamp_min(torch.finfo(torch.float64).tiny), 0.0)

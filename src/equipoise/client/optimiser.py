@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from equipoise.balance.policy import Learning
 from equipoise.config.blocks import ClientOptions
 from equipoise.core.values import State
 
@@ -23,8 +22,8 @@ BETA2, EPSILON = 0.999, 1e-8
 
 
 def start_buffers(params: Mapping[str, Tensor], options: ClientOptions) -> dict[str, Tensor]:
-    """Zero buffers, in the memory layout of their weights: "momentum/head.weight" …"""
-    kinds = ["momentum"] if options.optimiser == "sgd" else ["momentum", "square"]
+    """Zero buffers, in the memory layout of their weights: "momentum/head.weight" … SGD without momentum has none."""
+    kinds = ["momentum"] * (options.momentum > 0) if options.optimiser == "sgd" else ["momentum", "square"]
     buffers = {f"{kind}/{name}": torch.zeros_like(param) for kind in kinds for name, param in params.items()}
     return buffers | ({} if options.optimiser == "sgd" else {"steps/": torch.zeros(())})
 
@@ -36,49 +35,77 @@ def restored(saved: State, fresh: dict[str, Tensor]) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def descend(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
-    """One step along the gradients that lie on the weights; weights and buffers change in place."""
+    """One step along the gradients that lie on the weights; weights and buffers change in place.
+
+    Weights may have a leading client axis; then `steps/` has one number per client.
+    """
     (_sgd if options.optimiser == "sgd" else _adamw)(params, buffers, options)
 
 
-def clipped(
-    params: Sequence[Tensor], own: Mapping[str, Tensor], clip: float | None, learning: Learning | None
-) -> tuple[float, float]:
-    """Clip the network's gradient; (its norm before, the factor it was multiplied by).
+Clipped = tuple[float, float]
+"""The norm of a client's gradient, and the factor that clipping multiplied it by."""
+
+
+def clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | None, joint: bool) -> Clipped:
+    """Clip the gradient of one client's network.
 
     With a joint clip the policy's own gradients count in the norm, as the first report ran it.
     """
     norm = torch.nn.utils.get_total_norm([param.grad for param in params if param.grad is not None])
     if clip is None:
         return norm.item(), 1.0
-    total = norm
-    if learning is not None and learning.clip == "joint":
-        total = torch.stack([norm, *own.values()]).norm()
+    total = torch.stack([norm, *own[0].values()]).norm() if joint else norm
     torch.nn.utils.clip_grads_with_norm_(params, clip, total)
     return norm.item(), min(1.0, clip / (total.item() + 1e-6))
 
 
+def each_clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | None, joint: bool) -> list[Clipped]:
+    """The same for weights with a leading client axis: every client by its own norm."""
+    grads = [param.grad for param in params if param.grad is not None]
+    norms = torch.stack([grad.reshape(len(grad), -1).norm(dim=1) for grad in grads]).norm(dim=0)
+    if clip is None:
+        return [(norm, 1.0) for norm in norms.tolist()]
+    totals = norms
+    if joint:
+        totals = torch.stack(
+            [torch.stack([norm, *each.values()]).norm() for norm, each in zip(norms, own, strict=True)]
+        )
+    factors = (clip / (totals + 1e-6)).clamp_max(1)
+    for grad in grads:
+        grad.mul_(factors.view(-1, *[1] * (grad.ndim - 1)))
+    return list(zip(norms.tolist(), factors.tolist(), strict=True))
+
+
 def _sgd(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
     weights, grads = list(params.values()), _grads(params)
-    momentum = [buffers[f"momentum/{name}"] for name in params]
     if options.weight_decay:
         grads = list(torch._foreach_add(grads, weights, alpha=options.weight_decay))
-    torch._foreach_mul_(momentum, options.momentum)
-    torch._foreach_add_(momentum, grads)
-    torch._foreach_add_(weights, momentum, alpha=-options.lr)
+    if options.momentum > 0:
+        momentum = [buffers[f"momentum/{name}"] for name in params]
+        torch._foreach_mul_(momentum, options.momentum)
+        torch._foreach_add_(momentum, grads)
+        grads = momentum
+    torch._foreach_add_(weights, grads, alpha=-options.lr)
 
 
 def _adamw(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
     weights, grads, beta1 = list(params.values()), _grads(params), options.momentum
     momentum, square = ([buffers[f"{kind}/{name}"] for name in params] for kind in ("momentum", "square"))
-    t = buffers["steps/"].add_(1).item()
+    t = buffers["steps/"].add_(1)
     torch._foreach_mul_(weights, 1 - options.lr * options.weight_decay)
     torch._foreach_lerp_(momentum, grads, 1 - beta1)
     torch._foreach_mul_(square, BETA2)
     torch._foreach_addcmul_(square, grads, grads, 1 - BETA2)
     scale = torch._foreach_sqrt(square)
-    torch._foreach_div_(scale, (1 - BETA2**t) ** 0.5)
-    torch._foreach_add_(scale, EPSILON)
-    torch._foreach_addcdiv_(weights, momentum, scale, -options.lr / (1 - beta1**t))
+    if t.ndim == 0:
+        torch._foreach_div_(scale, (1 - BETA2 ** t.item()) ** 0.5)
+        torch._foreach_add_(scale, EPSILON)
+        torch._foreach_addcdiv_(weights, momentum, scale, -options.lr / (1 - beta1 ** t.item()))
+        return
+    for weight, moving, spread in zip(weights, momentum, scale, strict=True):
+        when = t.view(-1, *[1] * (weight.ndim - 1))
+        spread.div_((1 - BETA2**when).sqrt()).add_(EPSILON)
+        weight.sub_(options.lr / (1 - beta1**when) * moving / spread)
 
 
 def _grads(params: Mapping[str, Tensor]) -> list[Tensor]:

@@ -16,6 +16,7 @@ def numbers(losses: Losses, weighed: Weighed, norm: float, factor: float) -> Num
         "accuracy/train": losses.hit.item(),
         "grad/norm": norm,
         "grad/clip": factor,
+        **{name: value.item() for name, value in losses.measured.items()},
     }
     if losses.align is not None:
         step |= {

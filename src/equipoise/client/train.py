@@ -1,36 +1,37 @@
-"""The one training loop. A client minimises base + λ·align.
+"""The one training loop. A client minimises base + λ·align; many small clients do so side by side.
 
     for each epoch, for each batch:   losses = objective(net, batch, received)
                                       weighed = balance.weigh(losses, policy, moment)
                                       w ← w − lr·clip(∇ weighed.network)
 
-A number that is not finite stops the client at once; nothing is repaired.
+A cohort is a group of clients that take their steps together; one client is a cohort of one. Clients share nothing:
+the sum of their losses has the gradient of each in its own weights. A number that is not finite stops that client,
+not the others; nothing is repaired.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import torch
+from torch import nn
 
 from equipoise.balance.policy import Balance
-from equipoise.client.batches import batches
+from equipoise.balance.schedule import schedule
+from equipoise.client.feed import Feed, Step, lockstep
 from equipoise.client.gradients import EVERY, sampled
-from equipoise.client.optimiser import clipped, descend, restored, start_buffers
+from equipoise.client.groups import Groups, trained
 from equipoise.client.policy import gradients, leaves, stepped
 from equipoise.client.trace import Numbers, Trace, numbers
+from equipoise.client.weights import Alone, Together
+from equipoise.config.blocks import ClientOptions
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.errors import NonFinite
-from equipoise.core.streams import stream_seed
-from equipoise.core.values import ClientState, ClientUpdate, Images, Labels, Losses, Moment, State, Task
-from equipoise.data.augment import normalise, two_views
-from equipoise.models.build import contiguous_copies
-from equipoise.models.classifier import Classifier
-from equipoise.models.look import Lens, Summary, look
-from equipoise.objective.compose import Batch, Net, Objective
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Losses, Result, State, Task
+from equipoise.objective.compose import Net, Objective
 
 
 @dataclass(frozen=True)
@@ -39,97 +40,118 @@ class Recipe:
 
     config: Config
     clock: Clock
-    model: Classifier
+    model: nn.Module
     objective: Objective
     balance: Balance
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-    tell: Summary | None = None
+    feed: Callable[[Task], Feed]
+    """A client's own data, for that task."""
+
+    @property
+    def groups(self) -> Groups:
+        """Parameters that are merged, frozen or staged together, as the model declares them."""
+        return self.model.groups  # type: ignore[return-value]
 
 
-def train(recipe: Recipe, task: Task, images: Images, counts: Labels) -> ClientUpdate:
-    """Train one client through the epochs of its task, from its own model if it has one, else from the server's."""
-    started = perf_counter()
-    model, options = recipe.model, recipe.config.client
-    names = model.state_dict().keys()
-    model.load_state_dict({name: (task.own.model or task.shared)[name] for name in names})
-    model.train()
-    net = Net(model, dict(model.named_parameters()))
-    buffers = restored(task.own.optimiser, start_buffers(net.params, options))
-    policy, memory = task.own.policy or recipe.balance.start(counts), task.own.memory
-    params, trace = list(net.params.values()), Trace()
+@dataclass
+class Pupil:
+    """A client under training: its task, its data, the parameters of its λ policy, what it has written down."""
+
+    task: Task
+    feed: Feed
+    policy: State
+    trace: Trace = field(default_factory=Trace)
+    failure: ClientFailure | None = None
+
+
+def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
+    """Train a cohort through the epochs of its tasks, each from its own model if it has one, else from the server's."""
+    started, feeds = perf_counter(), [recipe.feed(task) for task in tasks]
+    order = sorted(range(len(tasks)), key=lambda k: -feeds[k].n_steps)
+    pupils = [Pupil(tasks[k], feeds[k], tasks[k].own.policy or recipe.balance.start(feeds[k].counts)) for k in order]
+    weights = _weights(recipe, pupils)
     with torch.random.fork_rng(devices=[]):
-        for number, moment, batch in _batches(recipe, task, images, counts):
-            losses = recipe.objective(net, batch, {**task.shared, **memory}, moment)
-            policy = leaves(recipe.balance, policy)
-            weighed = recipe.balance.weigh(losses, policy, moment)
-            extra = sampled(losses, params) if number % EVERY == 0 else {}
-            model.zero_grad()
-            weighed.network.backward()  # type: ignore[no-untyped-call]
-            own = gradients(weighed, policy)
-            norm, factor = clipped(params, own, options.clip, recipe.balance.learning)
-            seen = numbers(losses, weighed, norm, factor) | extra
-            _refuse_non_finite(seen, trace, task)
-            descend(net.params, buffers, options)
-            policy = weighed.remembered or stepped(policy, own, recipe.balance.learning, factor)
-            memory = losses.memory
-            trace.add(seen)
-    return ClientUpdate(
-        client=task.client,
-        samples=len(images),
-        model=(state := contiguous_copies(model.state_dict())),
-        own=ClientState(state, *map(contiguous_copies, (buffers, policy, memory, _told(recipe, images)))),
-        metrics={
-            **trace.means(),
-            "steps": trace.steps,
-            "samples": len(images),
-            "seconds": perf_counter() - started,
-        },
-        counts=counts.tolist(),
-    )
+        for steps in lockstep([pupil.feed for pupil in pupils]):
+            _take(recipe, weights, pupils[: len(steps)], steps)
+            if all(pupil.failure is not None for pupil in pupils):
+                break
+    seconds = (perf_counter() - started) / len(tasks)
+    results = [_result(recipe, pupil, *states, seconds) for pupil, states in zip(pupils, weights.states(), strict=True)]
+    return [result for _, result in sorted(zip(order, results, strict=True), key=lambda pair: pair[0])]
 
 
-def first_losses(recipe: Recipe, task: Task, images: Images, counts: Labels) -> Losses:
+def _weights(recipe: Recipe, pupils: Sequence[Pupil]) -> Alone | Together:
+    moving = trained(recipe.config, recipe.groups, pupils[0].task.step)
+    tasks = [pupil.task for pupil in pupils]
+    rows = [pupil.feed.rows for pupil in pupils if pupil.feed.rows is not None]
+    if len(tasks) == 1 and not rows:
+        return Alone(recipe.model, tasks, recipe.config.client, moving)
+    return Together(recipe.model, tasks, recipe.config.client, moving, rows or None)
+
+
+def _take(recipe: Recipe, weights: Alone | Together, pupils: Sequence[Pupil], steps: Sequence[Step]) -> None:
+    """One step of everybody who still goes on."""
+    balance, options = recipe.balance, _now(recipe, steps[0])
+    losses = weights.losses(recipe.objective, steps, pupils[0].task.shared)
+    weighed = []
+    for pupil, step, each in zip(pupils, steps, losses, strict=True):
+        pupil.policy = leaves(balance, pupil.policy)
+        weighed.append(balance.weigh(each, pupil.policy, step.moment))
+    is_sampled = any(step.number % EVERY == 0 for step in steps)
+    extra = sampled(losses, list(weights.leaves.values()), weights.is_stacked) if is_sampled else [{} for _ in steps]
+    torch.stack([each.network for each in weighed]).sum().backward()  # type: ignore[no-untyped-call]
+    own = [gradients(each, pupil.policy) for each, pupil in zip(weighed, pupils, strict=True)]
+    clips = weights.clip(own, options.clip, balance.learning is not None and balance.learning.clip == "joint")
+    for k, pupil in enumerate(pupils):
+        seen = numbers(losses[k], weighed[k], *clips[k]) | (extra[k] if steps[k].number % EVERY == 0 else {})
+        pupil.failure = pupil.failure or _non_finite(seen, pupil)
+        pupil.policy = weighed[k].remembered or stepped(pupil.policy, own[k], balance.learning, clips[k][1])
+        pupil.feed.observe(losses[k].memory)
+        pupil.trace.add(seen)
+    weights.descend(options)
+
+
+def _now(recipe: Recipe, step: Step) -> ClientOptions:
+    """The client's settings with the epoch's learning rate, the same for everybody."""
+    options = recipe.config.client
+    factor = schedule(options.schedule, recipe.clock.progress(step.moment.epoch, 0.0))
+    return options if factor == 1.0 else options.model_copy(update={"lr": options.lr * factor})
+
+
+def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, seconds: float) -> Result:
+    if pupil.failure is not None:
+        return pupil.failure
+    feed, task = pupil.feed, pupil.task
+    own = ClientState(model, buffers, *map(_plain, (pupil.policy, feed.memory(), feed.told(recipe.model))))
+    counted = {"steps": pupil.trace.steps, "samples": feed.samples, "seconds": seconds}
+    metrics = {**pupil.trace.means(), **feed.numbers(), **counted}
+    tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
+    held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}
+    return ClientUpdate(task.client, feed.samples, model, own, metrics, feed.counts.tolist(), held)
+
+
+def _plain(state: State) -> State:
+    return {name: tensor.detach().clone(memory_format=torch.contiguous_format) for name, tensor in state.items()}
+
+
+def first_losses(recipe: Recipe, task: Task) -> Losses:
     """What a client's first batch would cost; nothing is trained."""
     recipe.model.load_state_dict({name: task.shared[name] for name in recipe.model.state_dict()})
     recipe.model.train()
     net = Net(recipe.model, dict(recipe.model.named_parameters()))
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        _, moment, batch = next(_batches(recipe, task, images, counts))
+        _, moment, batch = next(recipe.feed(task).steps())
         return recipe.objective(net, batch, task.shared, moment)
 
 
-def _told(recipe: Recipe, images: Images) -> State:
-    """What the method has clients report of their own images."""
-    if recipe.tell is None:
-        return {}
-    lens = Lens(recipe.mean, recipe.std, recipe.config.evaluate.batch)
-    return recipe.tell([look(recipe.model, images.pixels, lens)], torch.from_numpy(images.labels))
-
-
-def _batches(recipe: Recipe, task: Task, images: Images, counts: Labels) -> Iterator[tuple[int, Moment, Batch]]:
-    """(number in the run, when, normalised batch) of every step; noise comes from the epoch's stream."""
-    seed, options = recipe.config.seed, recipe.config.client
-    for epoch in task.epochs:
-        torch.manual_seed(stream_seed(seed, "noise", epoch, task.client))
-        order = batches(len(images), options.batch, seed, epoch, task.client)
-        for step, index in enumerate(order):
-            pixels, labels = torch.from_numpy(images.pixels[index]), torch.from_numpy(images.labels[index])
-            number = epoch * len(order) + step
-            moment = Moment(recipe.clock.progress(epoch, step / len(order)), counts, epoch)
-            if options.augment == "two-view":
-                draw = stream_seed(seed, "views", epoch, task.client, step)
-                yield number, moment, Batch(two_views(pixels, recipe.mean, recipe.std, draw), labels.repeat(2))
-            else:
-                yield number, moment, Batch(normalise(pixels, recipe.mean, recipe.std), labels)
-
-
-def _refuse_non_finite(seen: Numbers, trace: Trace, task: Task) -> None:
+def _non_finite(seen: Numbers, pupil: Pupil) -> ClientFailure | None:
     bad = [name for name, value in seen.items() if not -float("inf") < value < float("inf")]
-    if bad:
-        before = ", ".join(f"{name} {value:.4g}" for name, value in trace.last.items()) or "nothing: the first step"
-        raise NonFinite(
-            f"{bad[0]} is {seen[bad[0]]} at local step {trace.steps}; the step before it had {before}",
-            where=f"checkpoint {task.step + 1}, client {task.client}",
-            fix="lower client.lr, or set client.clip=1.0",
-        )
+    if not bad:
+        return None
+    trace, task = pupil.trace, pupil.task
+    before = ", ".join(f"{name} {value:.4g}" for name, value in trace.last.items()) or "nothing: the first step"
+    error = NonFinite(
+        f"{bad[0]} is {seen[bad[0]]} at local step {trace.steps}; the step before it had {before}",
+        where=f"checkpoint {task.step + 1}, client {task.client}",
+        fix="lower client.lr, or set client.clip=1.0",
+    )
+    return ClientFailure(task.client, "non-finite", str(error))

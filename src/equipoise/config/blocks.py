@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from equipoise.core.options import Options
 
 Prototypes = Literal["plain", "unit", "counts"]
+Schedule = Literal["none", "linear", "cosine"]
 
 
 class DataOptions(Options):
@@ -36,20 +37,41 @@ class InteractionOptions(DataOptions):
         "all", description="which users: all, the most active, a random draw"
     )
     users: int | None = Field(None, ge=1, description="how many users a subset keeps")
+    subset_seed: int = Field(
+        0, ge=0, description="seed of the random draw; not the run's, so that all runs of a study have the same users"
+    )
     split: Literal["leave-one-out", "temporal", "slices"] = Field(
         "leave-one-out",
         description="held out: each user's last two items, what follows two moments, or one time slice after another",
     )
     held_out: float = Field(0.2, gt=0, lt=1, description="temporal: share of all interactions after the first moment")
     slices: int = Field(10, ge=2, description="slices: how many parts each history is cut into")
+    cut: Literal["moments", "positions"] = Field(
+        "moments", description="slices: cut at moments that all users share, or into equal parts of each history"
+    )
     duplicates: Literal["refuse", "drop"] = Field("refuse", description="rows that say the same thing twice")
-    short: Literal["refuse", "drop"] = Field("refuse", description="users with fewer than three interactions")
+    short: Literal["refuse", "drop"] = Field(
+        "refuse", description="users with fewer than three interactions, or none to train on"
+    )
+    untimed: Literal["keep", "drop"] = Field(
+        "keep", description="users with an interaction whose moment is unknown; temporal splits need them dropped"
+    )
     visual: str | None = Field(None, description="table of image features, FILE or FILE/COLUMN, in the data folder")
     text: str | None = Field(None, description="table of text features, FILE or FILE/COLUMN, in the data folder")
     features: Literal["as-given", "shuffled", "noise"] = Field(
         "as-given",
         description="shuffled: rows given to the wrong items, the control; noise: the fifth report's failure",
     )
+
+    @field_validator("users")
+    @classmethod
+    def _number_of_a_subset(cls, value: int | None, info: ValidationInfo) -> int | None:
+        subset = info.data.get("subset")
+        if subset == "all" and value is not None:
+            raise ValueError("a number of users needs subset=top or subset=random")
+        if subset in {"top", "random"} and value is None:
+            raise ValueError(f"subset={subset} needs the number of users to keep")
+        return value
 
 
 class PartitionOptions(Options):
@@ -78,16 +100,25 @@ class BalanceOptions(Options):
     name: str = "none"
 
 
+class Stage(Options):
+    """Rounds in which only some of the model's groups are trained and merged."""
+
+    rounds: int = Field(ge=1, description="how many rounds, or one-shot checkpoints, the stage lasts")
+    groups: list[str] = Field(min_length=1, description="what is trained; everything else is frozen")
+
+
 class ClientOptions(Options):
     """How a client trains."""
 
     epochs: int = Field(1, ge=1, description="epochs per round; with one-shot communication, of the whole run")
-    batch: int = Field(32, ge=1, description="images per step; a last batch is kept, never dropped")
+    batch: int = Field(32, ge=1, description="images, or windows of a history, per step; a last batch is kept")
     optimiser: Literal["sgd", "adamw"] = Field("sgd", description="local optimiser")
     lr: float = Field(0.05, gt=0, description="local learning rate")
+    schedule: Schedule = Field("none", description="s(p) of the whole run, by which each epoch's learning rate goes")
     momentum: float = Field(0.9, ge=0, lt=1, description="of SGD; AdamW's β₁")
     weight_decay: float = Field(0.0, ge=0, description="decay of the local optimiser")
     clip: float | None = Field(None, gt=0, description="largest global gradient norm")
+    stages: list[Stage] = Field([], description="first these groups of the model, then all: {rounds, groups} …")
     augment: Literal["none", "two-view"] = Field(
         "none", description="two-view: each image twice, cropped, flipped and recoloured"
     )
@@ -99,6 +130,7 @@ class ServerOptions(Options):
     fraction: float = Field(1.0, gt=0, le=1, description="share of the clients that train in a round")
     merge: Prototypes | None = Field(None, description="how prototypes are merged; by default plain, as published")
     predict: str | None = Field(None, description="how the merged thing predicts; by default as the method does")
+    personal: list[str] = Field([], description="groups of the model that stay with their client, never merged")
 
 
 class EngineOptions(Options):
@@ -106,12 +138,18 @@ class EngineOptions(Options):
 
     name: str = "local"
     threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits however many cores there are")
+    together: int | None = Field(
+        None, ge=1, description="clients that train along one axis; null: eight where the model allows it, else one"
+    )
 
 
 class EvaluateOptions(Options):
     """What is scored, and how often. The last checkpoint is always scored."""
 
     every: int = Field(1, ge=1, description="score every n-th checkpoint")
+    patience: int | None = Field(
+        None, ge=1, description="end the run after so many checkpoints without a better validation score"
+    )
     clients: int = Field(20, ge=0, description="at most this many clients' own models are scored on the test set")
     client_images: int | None = Field(
         2000, ge=1, description="clients' own models are scored on this many images of a split; null: on all"

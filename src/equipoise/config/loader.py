@@ -177,7 +177,7 @@ def _kept(block: str, registry: Any, name: str) -> set[str] | None:
         options = registry.find(name).options
     except UnknownName:
         return None  # reported by check, with a suggestion
-    common = set(type(Config.model_fields[block].default).model_fields)
+    common = set(type(Config.model_fields[block].default).model_fields) & set(options.model_fields)
     return common | ({"alpha"} & set(options.model_fields))
 
 

@@ -46,6 +46,12 @@ NAMED: dict[str, Registry[Any]] = {
 }
 """Blocks whose settings depend on their name; `data=x` is short for `data.name=x`."""
 
+KINDS = {"interactions": {"partition": "users", "model": "sasrec", "method": "feddmmr"}}
+"""What is learnt from when it is not images, as a trait of datasets, splitters, models and methods; and what stands
+for these where a configuration leaves them out."""
+BOTH = "both"
+"""The trait of methods that serve images and interactions alike."""
+
 PLAIN: dict[str, type[Options]] = {
     "client": ClientOptions,
     "server": ServerOptions,
@@ -116,7 +122,7 @@ def check(raw: Mapping[str, Any]) -> Config:
         elif key in PLAIN:
             values[key] = _validated(PLAIN[key], value, key, problems)
     for key in NAMED.keys() - values.keys():
-        values[key] = _named(key, {}, problems)
+        values[key] = _named(key, _stand_ins(raw).get(key, {}), problems)
     rest = {key: value for key, value in raw.items() if key not in values}
     top = _validated(Config, rest, "", problems)
     if problems:
@@ -132,6 +138,20 @@ def check(raw: Mapping[str, Any]) -> Config:
     steps = {"checkpoints": min(10, config.client.epochs)} if config.is_one_shot else {"rounds": 10}
     axis = next(iter(steps))
     return config if getattr(config, axis) is not None else config.model_copy(update=steps)
+
+
+def _kind(key: str, name: str) -> str | None:
+    """What a named thing is for: the trait that says so, None for images."""
+    return next((kind for kind in NAMED[key].find(name).traits if kind in KINDS), None)
+
+
+def _stand_ins(raw: Mapping[str, Any]) -> Mapping[str, str]:
+    data = raw.get("data", {})
+    name = data if isinstance(data, str) else data.get("name") if isinstance(data, Mapping) else None
+    try:
+        return KINDS.get(_kind("data", str(name)) or "", {}) if name else {}
+    except UnknownName:
+        return {}  # it is named among the problems
 
 
 def _named(key: str, value: Any, problems: list[Problem]) -> Options | None:
@@ -175,7 +195,7 @@ def _unknown(kind: type[Options], key: str, path: str, name: str) -> str:
 
 def _combinations(config: Config) -> list[Problem]:
     """What no single key shows: settings that contradict each other."""
-    problems = []
+    problems = _strangers(config)
     if config.server.predict is not None:
         try:
             PREDICTS.find(config.server.predict, "server.predict")
@@ -189,4 +209,16 @@ def _combinations(config: Config) -> list[Problem]:
     if config.is_one_shot and (config.checkpoints or 1) > config.client.epochs:
         message = f"{config.checkpoints} checkpoints need at least as many client.epochs, got {config.client.epochs}"
         problems.append(Problem("checkpoints", message))
+    return problems
+
+
+def _strangers(config: Config) -> list[Problem]:
+    """Things that read images beside data of another kind, or the other way round."""
+    kind, problems = _kind("data", config.data.name), []
+    for key in ("partition", "model", "method"):
+        name = getattr(config, key).name
+        if _kind(key, name) != kind and BOTH not in NAMED[key].find(name).traits:
+            fits = [entry.name for entry in NAMED[key] if BOTH in entry.traits or _kind(key, entry.name) == kind]
+            has = f"data '{config.data.name}' holds {kind or 'images'}"
+            problems.append(Problem(key, f"'{name}' is not for {kind or 'images'}; {has}: one of {', '.join(fits)}"))
     return problems

@@ -95,6 +95,8 @@ class Losses:
     hit: Tensor
     memory: State = field(default_factory=dict)
     """What the objective wants to see again at the client's next step."""
+    measured: Mapping[str, Tensor] = field(default_factory=dict)
+    """Further numbers to record."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,8 @@ class ClientUpdate:
     metrics: Mapping[str, float]
     counts: Sequence[int] = ()
     """Images of each class, for merges that go by them."""
+    rows: State = field(default_factory=dict)
+    """Of tensors that are sent in part: which rows of the whole tensor they are."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,9 @@ class ClientFailure:
     client: int
     kind: str
     error: str
+
+
+Result = ClientUpdate | ClientFailure
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def cache_folder() -> Path:
     return Path(given).expanduser() if given else Path.home() / ".cache" / "equipoise"
 
 
-def read(source: Source, folder: Path | None) -> Pair:
+def read(source: Source[Pair], folder: Path | None) -> Pair:
     """Train and test of a set, from the cache where it has them, otherwise decoded and kept."""
     found = locate(source, folder)
     return cached(source.name, found)

@@ -1,4 +1,4 @@
-"""What a set really holds: counts, labels, values and checksums, to be compared with what was published."""
+"""What a set really holds: counts, labels or histories, values and checksums, beside what was published."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.config.blocks import DataOptions, InteractionOptions
 from equipoise.core.errors import DataError
-from equipoise.core.registry import DATASETS
-from equipoise.core.values import Images, Pixels
+from equipoise.core.registry import DATASETS, Entry
+from equipoise.core.values import Dataset, Images, Pixels
 from equipoise.data.cache import content_key, file_digest
-from equipoise.data.known import KNOWN, Known
+from equipoise.data.check_interactions import describe_interactions
+from equipoise.data.known import KNOWN, Known, KnownImages, KnownInteractions
 from equipoise.data.source import SOURCES, data_folder, locate, search
+from equipoise.data.table import TableOptions, table_file
 
 MANY = 50
 """More files than this are reported as one line."""
@@ -22,18 +25,26 @@ CHUNK = 1000
 
 def overview(folder: Path | None) -> list[dict[str, Any]]:
     """Every set there is, and whether its files are in the data folder."""
-    return [_line(entry.name, entry.summary, data_folder(folder)) for entry in DATASETS]
+    return [_line(entry, data_folder(folder)) for entry in DATASETS]
 
 
-def _line(name: str, summary: str, folder: Path | None) -> dict[str, Any]:
-    known = KNOWN[name]
-    facts = {"name": name, "summary": summary, "classes": known.n_classes, "shape": list(known.shape)}
-    counts = {"train": known.train, "test": known.test}
-    return facts | counts | _presence(name, folder)
+def _line(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
+    return {"name": entry.name, "summary": entry.summary, **_size(KNOWN[entry.name]), **_presence(entry, folder)}
 
 
-def _presence(name: str, folder: Path | None) -> dict[str, Any]:
-    source = SOURCES.get(name)
+def _size(known: Known) -> dict[str, Any]:
+    if isinstance(known, KnownInteractions):
+        counts = {"users": known.users, "items": known.items, "interactions": known.interactions}
+        return {"kind": "interactions", **counts}
+    assert isinstance(known, KnownImages)
+    facts = {"classes": known.n_classes, "shape": list(known.shape), "train": known.train, "test": known.test}
+    return {"kind": "images", **facts}
+
+
+def _presence(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
+    source = SOURCES.get(entry.name)
+    if "own-file" in entry.traits:
+        return {"found": None, "where": "the file that data.file names"}
     if source is None:
         return {"found": True, "where": "embedded"}
     try:
@@ -43,23 +54,35 @@ def _presence(name: str, folder: Path | None) -> dict[str, Any]:
     return {"found": found is not None, "where": str(found.files[0]) if found else None}
 
 
-def examine(name: str, folder: Path | None) -> dict[str, Any]:
+def examine(name: str, folder: Path | None, options: DataOptions | None = None) -> dict[str, Any]:
     """Everything `equipoise data check` prints; a file with the wrong checksum is a DataError."""
     entry = DATASETS.find(name, "data")
-    known = KNOWN[entry.name]
-    source = SOURCES.get(entry.name)
-    files = _files(locate(source, folder).files, known) if source else []
-    dataset = entry.make(entry.options.model_validate({"name": entry.name}), folder)
+    settings = options or entry.options.model_validate({"name": entry.name})
+    assert isinstance(settings, DataOptions)
+    known, source = KNOWN[entry.name], SOURCES.get(entry.name)
+    paths = locate(source, folder).files if source else ()
+    paths = (table_file(settings, folder),) if isinstance(settings, TableOptions) else paths
+    files = _files(paths, known)
+    content = entry.make(settings, folder)
+    if isinstance(settings, InteractionOptions):
+        assert isinstance(known, KnownInteractions)
+        report = describe_interactions(content, settings, known, folder)
+    else:
+        assert isinstance(known, KnownImages)
+        report = _describe_images(content, known)
+    return {"name": entry.name, **report, "files": files}
+
+
+def _describe_images(dataset: Dataset, known: KnownImages) -> dict[str, Any]:
     splits = {"train": _split(dataset.train, known.train), "test": _split(dataset.test, known.test)}
     return {
-        "name": entry.name,
+        "kind": "images",
         "classes": list(dataset.classes),
         "shape": list(dataset.train.pixels.shape[1:]),
         "splits": splits,
         "is_complete": all(split["count"] == split["published"] for split in splits.values()),
         **_statistics(dataset.train.pixels),
         "normalises_with": {"mean": list(dataset.mean), "std": list(dataset.std)},
-        "files": files,
     }
 
 

@@ -61,6 +61,11 @@ def fetch(name: str, path: Path | None, progress: Progress = silent, mirror: str
     return [_fetch_one(item, folder, progress, base) for item in known.downloads]
 
 
+def terms_of(name: str) -> str:
+    """What the authors of a set ask of whoever downloads it; nothing where its own pages say it."""
+    return KNOWN[DATASETS.find(name, "data").name].terms
+
+
 def _fetch_one(item: Download, folder: Path, progress: Progress, base: str | None) -> Fetched:
     path = folder / item.folder / item.name
     if path.is_file() and file_digest(path, "md5") == item.md5:

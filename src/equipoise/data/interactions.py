@@ -5,13 +5,18 @@ user u's items = items[bounds[u] : bounds[u + 1]], oldest first
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.values import Indices
+
+if TYPE_CHECKING:
+    from equipoise.data.feature_check import FeatureCheck
 
 Ids = NDArray[Any]
 """Integers or strings, as they stand in the user's table."""
@@ -51,8 +56,38 @@ class Interactions:
 
 @dataclass(frozen=True)
 class Features:
-    """One modality of the items: float32 [V, d], rows of length 1; a row of zeros where `present` is false."""
+    """One modality of the items: float32 [V, d], rows of length 1; a row of zeros where `present` is false.
+
+    Only the rows of the noise control are as short as they were drawn.
+    """
 
     name: str
     rows: NDArray[np.float32]
     present: NDArray[np.bool_]
+    check: FeatureCheck | None = None
+    """What was found when the table was read."""
+
+
+def content_of(interactions: Interactions, features: Mapping[str, Features]) -> str:
+    """Hash of every interaction, moment, name and feature: what a run began with."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (*_arrays(interactions), *_feature_arrays(features)):
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _arrays(interactions: Interactions) -> Iterator[NDArray[Any]]:
+    yield interactions.items
+    yield interactions.bounds
+    yield np.empty(0) if interactions.times is None else interactions.times
+    yield interactions.user_ids
+    yield interactions.item_ids
+    yield interactions.changes
+
+
+def _feature_arrays(features: Mapping[str, Features]) -> Iterator[NDArray[Any]]:
+    for name in sorted(features):
+        yield np.array(name)
+        yield features[name].rows
+        yield features[name].present

@@ -1,4 +1,4 @@
-"""What is known of each image set before a file is opened: its shape, its size, its addresses and its checksums.
+"""What is known of each set before a file is opened: its size, its addresses, its checksums and its terms.
 
 The md5 sums of archives are those their authors or torchvision publish; sha256 sums are of the packed files.
 """
@@ -22,28 +22,48 @@ class Download:
         return self.address.rsplit("/", 1)[1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Known:
-    """Published facts of a set; `md5` and `sha256` are by file name, of every layout that has a known sum."""
+    """The files of a set; `md5` and `sha256` are by file name, of every layout that has a known sum."""
 
+    downloads: tuple[Download, ...] = ()
+    md5: Mapping[str, str] = field(default_factory=dict)
+    sha256: Mapping[str, str] = field(default_factory=dict)
+    terms: str = ""
+    """What the authors ask of whoever downloads it."""
+
+    def known_md5(self, file: str) -> str | None:
+        return {item.name: item.md5 for item in self.downloads}.get(file) or self.md5.get(file)
+
+
+@dataclass(frozen=True)
+class KnownImages(Known):
     n_classes: int
     shape: tuple[int, int, int]
     train: int
     test: int
-    downloads: tuple[Download, ...] = ()
-    md5: Mapping[str, str] = field(default_factory=dict)
-    sha256: Mapping[str, str] = field(default_factory=dict)
 
-    def known_md5(self, file: str) -> str | None:
-        return {item.name: item.md5 for item in self.downloads}.get(file) or self.md5.get(file)
+
+@dataclass(frozen=True)
+class KnownInteractions(Known):
+    """Published counts; None where they depend on the user's own file."""
+
+    users: int | None
+    items: int | None
+    interactions: int | None
 
 
 _TORONTO = "https://www.cs.toronto.edu/~kriz"
 _HOUSES = "http://ufldl.stanford.edu/housenumbers"
 _ZALANDO = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com"
 _FASHION = "FashionMNIST/raw"
+_GROUPLENS = "https://files.grouplens.org/datasets/movielens"
+_MOVIELENS_TERMS = (
+    "MovieLens is for research, with acknowledgement: do not redistribute it, and do not use it commercially, without"
+    " permission from GroupLens"
+)
 
-CIFAR10 = Known(
+CIFAR10 = KnownImages(
     n_classes=10,
     shape=(3, 32, 32),
     train=50_000,
@@ -69,7 +89,7 @@ CIFAR10 = Known(
     },
 )
 
-CIFAR100 = Known(
+CIFAR100 = KnownImages(
     n_classes=100,
     shape=(3, 32, 32),
     train=50_000,
@@ -82,7 +102,7 @@ CIFAR100 = Known(
     },
 )
 
-SVHN = Known(
+SVHN = KnownImages(
     n_classes=10,
     shape=(3, 32, 32),
     train=73_257,
@@ -93,7 +113,7 @@ SVHN = Known(
     ),
 )
 
-FASHION_MNIST = Known(
+FASHION_MNIST = KnownImages(
     n_classes=10,
     shape=(1, 28, 28),
     train=60_000,
@@ -111,7 +131,7 @@ FASHION_MNIST = Known(
     },
 )
 
-TINY_IMAGENET = Known(
+TINY_IMAGENET = KnownImages(
     n_classes=200,
     shape=(3, 64, 64),
     train=100_000,
@@ -124,13 +144,35 @@ TINY_IMAGENET = Known(
     },
 )
 
+MOVIELENS_1M = KnownInteractions(
+    users=6040,
+    items=3706,
+    interactions=1_000_209,
+    downloads=(Download(f"{_GROUPLENS}/ml-1m.zip", "c4d9eecfca2ab87c1945afe126590906"),),
+    sha256={"ml1m_ratings.parquet": "241d2fb18b85537bcaec03f1c791d88d187b2a8027e336e5a19bef74c8dbda20"},
+    terms=_MOVIELENS_TERMS,
+)
+
+MOVIELENS_100K = KnownInteractions(
+    users=943,
+    items=1682,
+    interactions=100_000,
+    downloads=(Download(f"{_GROUPLENS}/ml-100k.zip", "0e33842e24a9c977be4e0107933c0723"),),
+    sha256={"ml100k_ratings.parquet": "ef5815c82d7c9b9b537a9a194a70b34dfce1887fb679291840c0cb0b5cad6ecb"},
+    terms=_MOVIELENS_TERMS,
+)
+
 KNOWN: Mapping[str, Known] = {
-    "digits": Known(n_classes=10, shape=(1, 8, 8), train=1438, test=359),
-    "synthetic": Known(n_classes=10, shape=(3, 8, 8), train=1000, test=500),
+    "digits": KnownImages(n_classes=10, shape=(1, 8, 8), train=1438, test=359),
+    "synthetic": KnownImages(n_classes=10, shape=(3, 8, 8), train=1000, test=500),
     "cifar10": CIFAR10,
     "cifar100": CIFAR100,
     "svhn": SVHN,
     "fashion-mnist": FASHION_MNIST,
     "tiny-imagenet": TINY_IMAGENET,
+    "movielens-1m": MOVIELENS_1M,
+    "movielens-100k": MOVIELENS_100K,
+    "planted": KnownInteractions(users=200, items=400, interactions=11_720),
+    "table": KnownInteractions(users=None, items=None, interactions=None),
 }
-"""By the name of the set. Digits and synthetic need no file; what is said of synthetic is its default."""
+"""By the name of the set. Digits, synthetic and planted need no file; the generated two are described as by default."""

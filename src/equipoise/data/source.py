@@ -1,4 +1,4 @@
-"""Where the files of an image set lie: the data folder, the layouts of each reader, and what to say when none fits."""
+"""Where the files of a set lie: the data folder, the layouts of each reader, and what to say when none fits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,34 +15,40 @@ from equipoise.core.errors import DataError
 from equipoise.core.values import Images
 
 FOLDER_VARIABLE = "EQUIPOISE_DATA"
+T = TypeVar("T")
 Pair = tuple[Images, Images]
 """Train and test, in that order."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """The files of a set in one layout, and how to turn them into train and test images."""
+class Located(Generic[T]):
+    """The files of a set in one layout, and how to turn them into what the set holds."""
 
     files: tuple[Path, ...]
-    decode: Callable[[], Pair]
+    decode: Callable[[], T]
+
+
+Found = Located[Pair]
+"""Files of images."""
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(Generic[T]):
     """How one set is found: `find` looks in one folder, `places` names what it looks for there."""
 
     name: str
     places: tuple[str, ...]
-    find: Callable[[Path], Found | None]
+    find: Callable[[Path], Located[T] | None]
 
 
-SOURCES: dict[str, Source] = {}
+SOURCES: dict[str, Source[Any]] = {}
 """Every set that comes as files; each reader adds its own."""
 
 
-def add_source(name: str, places: tuple[str, ...], find: Callable[[Path], Found | None]) -> Source:
-    SOURCES[name] = Source(name, places, find)
-    return SOURCES[name]
+def add_source(name: str, places: tuple[str, ...], find: Callable[[Path], Located[T] | None]) -> Source[T]:
+    source = Source(name, places, find)
+    SOURCES[name] = source
+    return source
 
 
 def data_folder(path: Path | None) -> Path | None:
@@ -50,7 +57,7 @@ def data_folder(path: Path | None) -> Path | None:
     return Path(given).expanduser() if given else None
 
 
-def locate(source: Source, path: Path | None) -> Found:
+def locate(source: Source[T], path: Path | None) -> Located[T]:
     """The files of a set, or a DataError that names every place looked at."""
     folder = data_folder(path)
     found = search(source, folder) if folder is not None else None
@@ -66,7 +73,7 @@ def locate(source: Source, path: Path | None) -> Found:
     raise DataError(f"the files of '{source.name}' were not found", where=where, fix=fix)
 
 
-def search(source: Source, folder: Path) -> Found | None:
+def search(source: Source[T], folder: Path) -> Located[T] | None:
     """The files of a set in a data folder, or in the subfolder that bears the name of the set."""
     for place in (folder, folder / source.name):
         found = source.find(place) if place.is_dir() else None

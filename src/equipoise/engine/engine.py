@@ -1,32 +1,34 @@
 """What an engine is: a place where clients run. It is given tasks and gives back results, in the order of the tasks.
 
-map(tasks) → results        work(task) → one result, the same on every engine
+map(tasks) → results        work(cohort) → one result each, the same on every engine
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
-from equipoise.core.errors import ClientError, ConfigError, EquipoiseError, NonFinite, Problem
+from equipoise.core.errors import ClientError, ConfigError, EquipoiseError, Problem
 from equipoise.core.registry import BALANCES, METHODS, PREDICTS
-from equipoise.core.values import ClientFailure, ClientUpdate, Event, Images, Indices, Labels, Task
+from equipoise.core.values import Event, Indices, Labels, Result, Task
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.method.answers import Method
-from equipoise.models.build import build_model
 from equipoise.server.means import merge_means
 from equipoise.server.predict import NEEDS_GIFT, NEEDS_PROTOTYPES
 from equipoise.server.prototypes import merge_prototypes
 
-Result = ClientUpdate | ClientFailure
-Work = Callable[[Task], Result]
+Arrays = Mapping[str, NDArray[Any]]
+Shared = tuple[Arrays, Mapping[str, Any]]
+Work = Callable[[Sequence[Task]], list[Result]]
 
 
 class Engine(Protocol):
@@ -39,28 +41,36 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True)
-class Site:
-    """What the machines that run clients hold: the configuration, the training images, and who owns which."""
-
-    config: Config
-    train: Images
-    indices: Sequence[Indices]
-    n_classes: int
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-
-    def counts(self, client: int) -> Labels:
-        """How many images of each class a client has."""
-        return self.count(self.train.labels[self.indices[client]])
-
-    def count(self, labels: Labels) -> Labels:
-        return np.bincount(labels, minlength=self.n_classes)
+class Site(Protocol):
+    """What the machines that run clients hold: the configuration, the training data, and who owns which."""
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """Channels, height and width as the network sees them: one-channel images are repeated to three."""
-        return (3, *self.train.pixels.shape[2:])
+    def config(self) -> Config: ...
+
+    @property
+    def n_clients(self) -> int: ...
+
+    @property
+    def together(self) -> int:
+        """How many clients train along one axis."""
+
+    def counts(self, client: int) -> Labels:
+        """How many samples of each class a client has."""
+
+    def recipe(self) -> Recipe: ...
+
+    def shared(self) -> Shared:
+        """What other processes need to have the same site: arrays, and facts as JSON takes them."""
+
+
+def ragged(name: str, parts: Sequence[Indices]) -> dict[str, NDArray[Any]]:
+    """Arrays of different lengths as one, and where each begins."""
+    return {name: np.concatenate(parts), f"{name}.bounds": np.cumsum([0, *(len(part) for part in parts)])}
+
+
+def unragged(name: str, arrays: Arrays) -> list[Indices]:
+    whole, bounds = arrays[name], arrays[f"{name}.bounds"]
+    return [whole[start:stop] for start, stop in pairwise(bounds)]
 
 
 def clock_of(config: Config) -> Clock:
@@ -105,29 +115,30 @@ def _objections(config: Config, method: Method) -> Iterator[Problem]:
         yield Problem("data.public", f"method '{name}' needs a public pool: set data.public=0.1")
 
 
-def recipe_of(site: Site) -> Recipe:
-    config, method = site.config, method_of(site.config)
-    model = build_model(config.model, site.shape, site.n_classes, config.seed, method.head)
-    assert method.balance is not None, "method_of fills in what a method leaves open"
-    return Recipe(config, clock_of(config), model, method.objective, method.balance, site.mean, site.std, method.tell)
-
-
 def make_work(site: Site) -> Work:
-    """The work of a client machine, ready to be given tasks."""
+    """The work of a client machine, ready to be given a cohort."""
     torch.set_num_threads(site.config.engine.threads)
     keep_freed_memory()
-    recipe = recipe_of(site)
+    recipe = site.recipe()
 
-    def work(task: Task) -> Result:
-        images = site.train.take(site.indices[task.client])
+    def work(tasks: Sequence[Task]) -> list[Result]:
         try:
-            return train(recipe, task, images, site.counts(task.client))
-        except NonFinite as error:
-            return ClientFailure(task.client, "non-finite", str(error))
+            return train(recipe, tasks)
         except EquipoiseError:
             raise
         except Exception as error:
-            where = f"checkpoint {task.step + 1}, client {task.client}, {len(images)} images"
-            raise ClientError(f"client {task.client} failed: {type(error).__name__}: {error}", where=where) from error
+            who = ", ".join(str(task.client) for task in tasks)
+            n_samples = sum(int(site.counts(task.client).sum()) for task in tasks)
+            where = f"checkpoint {tasks[0].step + 1}, client {who}, {n_samples} samples"
+            raise ClientError(f"client {who} failed: {type(error).__name__}: {error}", where=where) from error
 
     return work
+
+
+def cohorts(site: Site, tasks: Sequence[Task]) -> list[list[int]]:
+    """Which tasks are worked on together, by their places; clients of like size, the largest first."""
+    if site.together == 1:
+        return [[place] for place in range(len(tasks))]
+    sizes = [int(site.counts(task.client).sum()) for task in tasks]
+    order = sorted(range(len(tasks)), key=lambda place: -sizes[place])
+    return [order[first : first + site.together] for first in range(0, len(order), site.together)]

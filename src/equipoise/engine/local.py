@@ -1,4 +1,4 @@
-"""In this process, one client after another: the default, and the readable twin of every faster engine."""
+"""In this process, one cohort after another: the default, and the readable twin of every faster engine."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from equipoise.config.blocks import EngineOptions
 from equipoise.core.registry import ENGINES
-from equipoise.core.values import Event, Task
-from equipoise.engine.engine import Result, Site, make_work
+from equipoise.core.values import Event, Result, Task
+from equipoise.engine.engine import Site, cohorts, make_work
 
 
 class LocalOptions(EngineOptions):
@@ -17,10 +17,11 @@ class LocalOptions(EngineOptions):
 @ENGINES.register("local", aliases=("sequential",), options=LocalOptions)
 class Local:
     def __init__(self, site: Site) -> None:
-        self._work = make_work(site)
+        self._site, self._work = site, make_work(site)
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
-        return map(self._work, tasks)
+        for cohort in cohorts(self._site, tasks):
+            yield from self._work([tasks[place] for place in cohort])
 
     def take_events(self) -> list[Event]:
         return []

@@ -1,45 +1,77 @@
-"""Tasks and results as codec messages."""
+"""Cohorts of tasks and their results as codec messages; what the server sent is written once per cohort."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from equipoise.core.codec import decode, encode, flatten, unflatten
 from equipoise.core.errors import ClientError, EquipoiseError
-from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Task
-from equipoise.engine.engine import Result
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Result, State, Task
 
 
-def task_bytes(task: Task) -> bytes:
-    header = {"step": task.step, "client": task.client, "epochs": [task.epochs.start, task.epochs.stop]}
-    return encode(header, flatten({"shared": task.shared, **task.own.groups()}))
+def tasks_bytes(tasks: Sequence[Task]) -> bytes:
+    first = tasks[0]
+    header = {"step": first.step, "clients": [task.client for task in tasks]}
+    header["epochs"] = [first.epochs.start, first.epochs.stop]
+    return encode(header, flatten({"shared": first.shared, **_own([task.own for task in tasks])}))
 
 
-def task_from(data: bytes) -> Task:
+def tasks_from(data: bytes) -> list[Task]:
     header, tensors = decode(data)
     groups = unflatten(tensors)
-    shared = groups.get("shared", {})
-    return Task(header["step"], header["client"], range(*header["epochs"]), shared, ClientState.of(groups))
+    shared, epochs = groups.get("shared", {}), range(*header["epochs"])
+    clients = enumerate(header["clients"])
+    return [Task(header["step"], client, epochs, shared, _state(groups, place)) for place, client in clients]
 
 
-def result_bytes(result: Result) -> bytes:
-    if isinstance(result, ClientFailure):
-        return encode({"client": result.client, "failure": result.kind, "error": result.error}, {})
-    header = {"client": result.client, "samples": result.samples, "metrics": dict(result.metrics)}
-    header["counts"] = list(result.counts)
-    return encode(header, flatten(result.own.groups()))
+def results_bytes(results: Sequence[Result]) -> bytes:
+    header = [_header(result) for result in results]
+    own = [result.own if isinstance(result, ClientUpdate) else ClientState() for result in results]
+    rows = {f"{k}:rows": result.rows for k, result in enumerate(results) if isinstance(result, ClientUpdate)}
+    return encode({"results": header}, flatten({**_own(own), **_apart(rows)}))
 
 
 def error_bytes(error: EquipoiseError) -> bytes:
     return encode({"raised": [error.what, error.where, error.fix]}, {})
 
 
-def result_from(data: bytes) -> Result:
-    """The result, or the error that the worker raised."""
+def results_from(data: bytes) -> list[Result]:
+    """The results, or the error that the worker raised."""
     header, tensors = decode(data)
     if "raised" in header:
         what, where, fix = header["raised"]
         raise ClientError(what, where=where, fix=fix)
+    groups = unflatten(tensors)
+    found = enumerate(header["results"])
+    return [_result(each, _state(groups, place), groups.get(f"{place}:rows", {})) for place, each in found]
+
+
+def _header(result: Result) -> dict[str, Any]:
+    if isinstance(result, ClientFailure):
+        return {"client": result.client, "failure": result.kind, "error": result.error}
+    known = {"client": result.client, "samples": result.samples, "metrics": dict(result.metrics)}
+    return known | {"counts": list(result.counts)}
+
+
+def _result(header: Mapping[str, Any], own: ClientState, rows: State) -> Result:
     if "failure" in header:
         return ClientFailure(header["client"], header["failure"], header["error"])
-    own = ClientState.of(unflatten(tensors))
-    client, samples = header["client"], header["samples"]
-    return ClientUpdate(client, samples, own.model, own, header["metrics"], header["counts"])
+    given = (header["client"], header["samples"], own.model, own, header["metrics"], header["counts"])
+    return ClientUpdate(*given, rows)
+
+
+def _own(states: Sequence[ClientState]) -> dict[str, State]:
+    """Every client's groups, under its place in the cohort."""
+    return {f"{place}:{name}": group for place, own in enumerate(states) for name, group in own.groups().items()}
+
+
+def _apart(groups: Mapping[str, State]) -> dict[str, State]:
+    """Tables of one model share their rows; the codec takes no tensor twice."""
+    return {group: {name: rows.clone() for name, rows in state.items()} for group, state in groups.items()}
+
+
+def _state(groups: Mapping[str, State], place: int) -> ClientState:
+    prefix = f"{place}:"
+    own = {name.removeprefix(prefix): group for name, group in groups.items() if name.startswith(prefix)}
+    return ClientState.of(own)

@@ -1,6 +1,6 @@
 """All cores: one worker process per core, data in shared memory, tasks and results as framed messages.
 
-A worker that dies or overruns its time is replaced, and its client is run again or dropped, as `on_death` says.
+A worker that dies or overruns its time is replaced, and its clients are run again or dropped, as `on_death` says.
 Nothing waits for a process that is gone.
 """
 
@@ -21,9 +21,9 @@ from equipoise.config.blocks import EngineOptions
 from equipoise.core.errors import EngineError
 from equipoise.core.machine import cores
 from equipoise.core.registry import ENGINES
-from equipoise.core.values import ClientFailure, Event, Task
-from equipoise.engine.engine import Result, Site
-from equipoise.engine.messages import result_from, task_bytes
+from equipoise.core.values import ClientFailure, Event, Result, Task
+from equipoise.engine.engine import Site, cohorts
+from equipoise.engine.messages import results_from, tasks_bytes
 from equipoise.engine.shared import share
 from equipoise.engine.wire import Child, receive, send
 
@@ -38,7 +38,7 @@ class ProcessesOptions(EngineOptions):
 
 @dataclass
 class Busy:
-    """A worker at work: on which task, the how-many-eth attempt, and until when."""
+    """A worker at work: on which cohort, the how-many-eth attempt, and until when."""
 
     child: Child
     place: int
@@ -52,22 +52,24 @@ class Processes:
         options = site.config.engine
         assert isinstance(options, ProcessesOptions)
         self.options = options
-        self.n_workers = min(options.workers or max(1, cores() // options.threads), len(site.indices))
-        self._descriptor, self._site = share(site)
+        self.n_workers = min(options.workers or max(1, cores() // options.threads), site.n_clients)
+        self._site = site
+        self._descriptor, self._message = share(site)
         self._idle: list[Child] = []
         self._busy: dict[int, Busy] = {}
         self._events: list[Event] = []
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
-        """Results in the order of the tasks, however the workers finish."""
-        waiting = deque((place, 0) for place in range(len(tasks)))
-        done: dict[int, Result] = {}
+        """Results in the order of the cohorts, however the workers finish."""
+        groups = [[tasks[place] for place in cohort] for cohort in cohorts(self._site, tasks)]
+        waiting = deque((place, 0) for place in range(len(groups)))
+        done: dict[int, list[Result]] = {}
         try:
-            for place in range(len(tasks)):
+            for place in range(len(groups)):
                 while place not in done:
-                    self._give_out(waiting, tasks)
-                    self._collect(waiting, tasks, done)
-                yield done.pop(place)
+                    self._give_out(waiting, groups)
+                    self._collect(waiting, groups, done)
+                yield from done.pop(place)
         finally:
             self._abandon()
 
@@ -91,10 +93,10 @@ class Processes:
         child = Child("equipoise.engine.worker", [self._descriptor])
         child.socket.settimeout(self.options.timeout)
         with suppress(ConnectionError, TimeoutError):  # a child that is gone already is noticed when it is waited for
-            send(child.socket, self._site)
+            send(child.socket, self._message)
         return child
 
-    def _give_out(self, waiting: deque[tuple[int, int]], tasks: Sequence[Task]) -> None:
+    def _give_out(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> None:
         wanted = min(self.n_workers - len(self._busy), len(waiting))
         self._idle += [self._spawn() for _ in range(wanted - len(self._idle))]  # all at once: they start side by side
         while waiting and len(self._busy) < self.n_workers:
@@ -103,11 +105,13 @@ class Processes:
             deadline = time.monotonic() + (self.options.timeout or float("inf"))
             self._busy[child.socket.fileno()] = Busy(child, place, attempt, deadline)
             try:
-                send(child.socket, task_bytes(tasks[place]))
+                send(child.socket, tasks_bytes(groups[place]))
             except (ConnectionError, TimeoutError):
                 continue  # it died or hung while idle: the read side reports it, with its client
 
-    def _collect(self, waiting: deque[tuple[int, int]], tasks: Sequence[Task], done: dict[int, Result]) -> None:
+    def _collect(
+        self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]], done: dict[int, list[Result]]
+    ) -> None:
         """Wait for one or more workers: an answer, a death, or a deadline."""
         first = min(busy.deadline for busy in self._busy.values())
         wait = None if first == float("inf") else max(0.0, first - time.monotonic())
@@ -119,29 +123,35 @@ class Processes:
             busy = self._busy.pop(number)
             answer = receive(busy.child.socket)
             if answer is None:
-                self._lost(busy, tasks[busy.place], "died", waiting, done)
+                self._lost(busy, groups[busy.place], "died", waiting, done)
             else:
                 self._idle.append(busy.child)
-                done[busy.place] = result_from(answer)
+                done[busy.place] = results_from(answer)
         for number, busy in list(self._busy.items()):
             if busy.deadline <= time.monotonic():
                 del self._busy[number]
-                self._lost(busy, tasks[busy.place], f"was silent for {self.options.timeout} s", waiting, done)
+                self._lost(busy, groups[busy.place], f"was silent for {self.options.timeout} s", waiting, done)
 
-    def _lost(self, busy: Busy, task: Task, how: str, waiting: deque[tuple[int, int]], done: dict[int, Result]) -> None:
+    def _lost(
+        self,
+        busy: Busy,
+        group: list[Task],
+        how: str,
+        waiting: deque[tuple[int, int]],
+        done: dict[int, list[Result]],
+    ) -> None:
         busy.child.kill()
-        code = busy.child.process.returncode
-        what = f"the worker of client {task.client} {how} (exit code {code})"
+        code, step = busy.child.process.returncode, group[0].step
+        who = ", ".join(str(task.client) for task in group)
+        what = f"the worker of client {who} {how} (exit code {code})"
         if self.options.on_death == "drop":
-            done[busy.place] = ClientFailure(task.client, "worker-lost", f"{what}; dropped")
+            done[busy.place] = [ClientFailure(task.client, "worker-lost", f"{what}; dropped") for task in group]
         elif busy.attempt >= self.options.retries:
             fix = "look for a memory limit; or set engine.on_death=drop, or engine.retries higher"
-            raise EngineError(
-                f"{what}; that was attempt {busy.attempt + 1}", where=f"checkpoint {task.step + 1}", fix=fix
-            )
+            raise EngineError(f"{what}; that was attempt {busy.attempt + 1}", where=f"checkpoint {step + 1}", fix=fix)
         else:
             waiting.appendleft((busy.place, busy.attempt + 1))
-            self._events.append(Event("worker-lost", f"{what}; run again", task.step, task.client))
+            self._events += [Event("worker-lost", f"{what}; run again", step, task.client) for task in group]
 
     def _abandon(self) -> None:
         """Kill workers whose answer nobody waits for any more."""

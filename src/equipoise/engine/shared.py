@@ -9,27 +9,23 @@ import json
 import mmap
 import os
 import tempfile
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import check
-from equipoise.core.values import Images
 from equipoise.engine.engine import Site
+from equipoise.engine.history_site import HistorySite
+from equipoise.engine.image_site import ImageSite
 
 MEMORY = "/dev/shm"
 
 
 def share(site: Site) -> tuple[int, bytes]:
     """(file descriptor to pass on, the message that says what lies where)."""
-    arrays: dict[str, NDArray[Any]] = {
-        "pixels": site.train.pixels,
-        "labels": site.train.labels,
-        "owned": np.concatenate(site.indices),
-        "bounds": np.cumsum([0, *(len(index) for index in site.indices)]),
-    }
+    arrays, facts = site.shared()
     places: dict[str, Any] = {}
     size = sum(array.nbytes for array in arrays.values())
     descriptor, path = tempfile.mkstemp(dir=MEMORY if _has_room(MEMORY, size) else None)
@@ -39,8 +35,7 @@ def share(site: Site) -> tuple[int, bytes]:
             file.write(b"\0" * (-file.tell() % 64))
             places[name] = [file.tell(), array.dtype.str, list(array.shape)]
             file.write(np.ascontiguousarray(array).data)
-    facts = {"n_classes": site.n_classes, "mean": site.mean, "std": site.std}
-    header = {"descriptor": descriptor, "places": places, "config": site.config.model_dump(), **facts}
+    header = {"descriptor": descriptor, "places": places, "config": site.config.model_dump(), "facts": facts}
     return descriptor, json.dumps(header).encode()
 
 
@@ -57,13 +52,9 @@ def shared_site(message: bytes) -> Site:
     header = json.loads(message)
     memory = mmap.mmap(header["descriptor"], 0, access=mmap.ACCESS_READ)
 
-    def array(name: str) -> NDArray[Any]:
-        offset, dtype, shape = header["places"][name]
-        count = int(np.prod(shape))
-        return np.frombuffer(memory, dtype, count, offset).reshape(shape)
+    def array(offset: int, dtype: str, shape: list[int]) -> NDArray[Any]:
+        return np.frombuffer(memory, dtype, int(np.prod(shape)), offset).reshape(shape)
 
-    bounds, owned = array("bounds"), array("owned")
-    indices = [owned[start:stop] for start, stop in pairwise(bounds)]
-    images = Images(array("pixels"), array("labels"))
-    mean, std = tuple(header["mean"]), tuple(header["std"])
-    return Site(check(header["config"]), images, indices, header["n_classes"], mean, std)
+    config, arrays = check(header["config"]), {name: array(*place) for name, place in header["places"].items()}
+    kind = HistorySite if isinstance(config.data, InteractionOptions) else ImageSite
+    return kind.of_shared(config, arrays, header["facts"])

@@ -23,13 +23,19 @@ def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
     origin = _flat(start, names)
     mean = torch.zeros_like(origin)
     for update in updates:
-        mean += (update.samples / total) * (_flat(update.model, names) - origin)
+        mean += (update.samples / total) * (_flat(whole(update, start), names) - origin)
     scores: Scores = {}
     for update in updates:
-        move = _flat(update.model, names) - origin
+        move = _flat(whole(update, start), names) - origin
         scores[update.client, "update/norm"] = move.norm().item()
         scores[update.client, "update/cosine"] = torch.cosine_similarity(move, mean, dim=0).item()
     return scores
+
+
+def whole(update: ClientUpdate, start: State) -> State:
+    """The client's model, with the rows it does not hold as they were."""
+    parts = {name: start[name].index_copy(0, rows, update.model[name]) for name, rows in update.rows.items()}
+    return {**update.model, **parts}
 
 
 def _flat(state: State, names: Sequence[str]) -> Tensor:

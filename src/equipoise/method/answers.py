@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from equipoise.balance.none import none
 from equipoise.balance.policy import Balance
+from equipoise.memory.dynamic import MemoryOptions
 from equipoise.models.build import Head
 from equipoise.models.look import Summary
 from equipoise.objective.classify import cross_entropy
@@ -41,6 +42,7 @@ class Method:
     """The defaults are FedAvg's answers, so a method's file shows only what it changes."""
 
     objective: Objective = CLASSIFY
+    """Classification stands for the plain loss of what is learnt: where that is interactions, the next item."""
     balance: Balance | None = ALONE
     """None: any policy, the one that the configuration names."""
     merge: Merge | None = mean
@@ -59,8 +61,14 @@ class Method:
     tell: Summary | None = None
     """What a client reports of its own images when it has trained."""
     teacher: Teacher | None = None
+    memory: MemoryOptions | None = None
+    """What a recommender's clients remember; None: its experts read the most recent items."""
+    prototypes: int = 0
+    """Centres of its memory that a client tells the server."""
+    negatives: int = 0
+    """Items that a recommender's client draws to compare with; 0: it compares with the whole catalogue."""
 
     @property
     def headline(self) -> str:
-        """The metric a table shows: the merged model's accuracy, or the clients' mean where nothing is merged."""
+        """What a table of images shows: the merged model's accuracy, or the clients' mean if nothing is merged."""
         return "accuracy/merged" if self.predict is not None else "accuracy/clients"

@@ -10,6 +10,6 @@ from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 
 
-@METHODS.register("centralised", aliases=("centralized", "central"), options=MethodOptions)
+@METHODS.register("centralised", aliases=("centralized", "central"), options=MethodOptions, traits=("both",))
 def centralised(options: MethodOptions) -> Method:
     return Method(sends_down=False, pools_data=True)

@@ -21,6 +21,6 @@ class FedadamOptions(MethodOptions):
     tau: float = Field(1e-3, gt=0, description="τ, how adaptive the step may become")
 
 
-@METHODS.register("fedadam", options=FedadamOptions)
+@METHODS.register("fedadam", options=FedadamOptions, traits=("both",))
 def fedadam(options: FedadamOptions) -> Method:
     return Method(merge=adam(options.lr, options.beta1, options.beta2, options.tau))

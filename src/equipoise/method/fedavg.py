@@ -10,6 +10,6 @@ from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 
 
-@METHODS.register("fedavg", options=MethodOptions)
+@METHODS.register("fedavg", options=MethodOptions, traits=("both",))
 def fedavg(options: MethodOptions) -> Method:
     return Method()

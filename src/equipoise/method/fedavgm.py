@@ -19,6 +19,6 @@ class FedavgmOptions(MethodOptions):
     beta: float = Field(0.9, ge=0, lt=1, description="β, the server's momentum")
 
 
-@METHODS.register("fedavgm", options=FedavgmOptions)
+@METHODS.register("fedavgm", options=FedavgmOptions, traits=("both",))
 def fedavgm(options: FedavgmOptions) -> Method:
     return Method(merge=momentum(options.lr, options.beta))

@@ -11,6 +11,6 @@ from equipoise.method.answers import Method
 from equipoise.server.merge import keep
 
 
-@METHODS.register("local-only", aliases=("local",), options=MethodOptions)
+@METHODS.register("local-only", aliases=("local",), options=MethodOptions, traits=("both",))
 def local_only(options: MethodOptions) -> Method:
     return Method(merge=keep, predict=None, sends_down=False, sends_up=False)

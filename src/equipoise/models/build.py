@@ -6,7 +6,7 @@ contiguous copies, so that every engine and every resumed run computes on the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import nn
@@ -15,7 +15,9 @@ from equipoise.config.blocks import ModelOptions
 from equipoise.core.registry import MODELS
 from equipoise.core.streams import stream_seed
 from equipoise.core.values import State
+from equipoise.data.interactions import Features
 from equipoise.models.classifier import Classifier
+from equipoise.models.recommender import Recommender
 
 Head = Callable[[int, int, int], nn.Module]
 """(features D, classes C, seed) → the module that turns features into logits."""
@@ -32,6 +34,14 @@ def build_model(
     if head is not None:
         model.head = head(model.n_features, n_classes, seed)
     return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
+
+
+def build_recommender(options: ModelOptions, n_items: int, features: Mapping[str, Features], seed: int) -> Recommender:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(stream_seed(seed, "model"))
+        model = MODELS.find(options.name).make(options, n_items, features)
+    assert isinstance(model, Recommender)
+    return model
 
 
 def state_of(model: torch.nn.Module) -> State:

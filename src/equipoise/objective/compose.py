@@ -9,7 +9,8 @@ many clients along a leading axis (torch.func).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -34,32 +35,33 @@ class View:
 class Net:
     """A network as a function, beside the weights it uses."""
 
-    forward: Callable[[Tensor], Seen]
+    forward: Callable[..., Any]
     params: State
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Normalised images [B, 3, H, W] and their labels [B]; with two views, 2B of each."""
+    """Normalised images [B, 3, H, W] and their labels [B]; with two views, 2B of each; and what was remembered."""
 
     images: Tensor
     labels: Tensor
+    recalled: State = field(default_factory=dict)
 
 
 Term = Callable[[View], Tensor]
-Objective = Callable[[Net, Batch, State, Moment], Losses]
-
-
+Objective = Callable[[Net, Any, State, Moment], Losses]
+"""(network, batch, what the server sent, when) → losses; the batch is what the task's clients learn from."""
 Remember = Callable[[View], State]
-"""What the objective wants to see again at the client's next step, as part of `received`."""
+"""What the objective wants to see again at the client's next step, beside what the server sent."""
 
 
 def objective(base: Mapping[str, Term], align: Term | None = None, remember: Remember | None = None) -> Objective:
-    """(net, batch, received, moment) → losses; `received` is what the server sent down, and what was remembered."""
+    """An objective on images."""
 
     def losses(net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
-        seen, labels = net.forward(batch.images), batch.labels
-        view = View(seen.features, seen.logits, labels, net.params, received, moment)
+        seen: Seen = net.forward(batch.images)
+        labels = batch.labels
+        view = View(seen.features, seen.logits, labels, net.params, {**received, **batch.recalled}, moment)
         parts = {name: term(view) for name, term in base.items()}
         total = torch.stack(list(parts.values())).sum()
         hit = (seen.logits.detach().argmax(1) == labels).float().mean()
@@ -71,7 +73,7 @@ def objective(base: Mapping[str, Term], align: Term | None = None, remember: Rem
 def staged(first: Objective, then: Objective, cycle: int, epochs: int) -> Objective:
     """In the first `epochs` of every `cycle` epochs of the run one objective, then the other."""
 
-    def losses(net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
+    def losses(net: Net, batch: Any, received: State, moment: Moment) -> Losses:
         chosen = first if moment.epoch % cycle < epochs else then
         return chosen(net, batch, received, moment)
 

@@ -12,14 +12,17 @@ from equipoise.store import metrics, read
 from equipoise.store.records import Run
 from equipoise.store.transact import Store
 
-VALIDATION = "accuracy/validation"
+
+def validation_of(run: Run) -> str:
+    """The metric by which the best checkpoint of a run is chosen."""
+    return "accuracy/validation" if run.headline.startswith("accuracy/") else f"{run.headline}/validation"
 
 
 def curve(store: Store, run: Run) -> Curve:
     """The run's headline metric and validation over the checkpoints that were scored."""
-    rows = metrics.rows(store, run.run_id, names=[run.headline, VALIDATION], client="server")
+    rows = metrics.rows(store, run.run_id, names=[run.headline, validation_of(run)], client="server")
     values = {row.step: row.value for row in rows if row.name == run.headline}
-    validation = {row.step: row.value for row in rows if row.name == VALIDATION}
+    validation = {row.step: row.value for row in rows if row.name == validation_of(run)}
     steps = sorted(values.keys() & validation.keys())
     return Curve(run.run_id, run.seed, steps, [values[s] for s in steps], [validation[s] for s in steps])
 
@@ -51,7 +54,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
         "metrics": metrics.final_metrics(store, run.run_id),
         "best": None
         if best is None
-        else {"step": scored.steps[best], "value": scored.values[best], "selected_by": VALIDATION},
+        else {"step": scored.steps[best], "value": scored.values[best], "selected_by": validation_of(run)},
         "curve": {"steps": list(scored.steps), "values": list(scored.values), "validation": list(scored.validation)},
         "bytes": {way: traffic(store, run, way) for way in ("down", "up")},
         "partition": run.partition,

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from torch import nn
 
+from equipoise.client.groups import Groups, personal, require_groups, trained
+from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.errors import ConfigError, DataError
-from equipoise.core.registry import ENGINES
-from equipoise.core.values import ClientUpdate, State
+from equipoise.core.registry import DATASETS, ENGINES
+from equipoise.core.values import ClientUpdate, Event, State
+from equipoise.data.features import item_features
+from equipoise.data.held_out import Histories, hold_out
+from equipoise.data.interactions import Features, Interactions, content_of
 from equipoise.data.splits import load_splits
 from equipoise.engine.engine import Engine, Site, clock_of, method_of
+from equipoise.engine.history_site import HistorySite
+from equipoise.engine.image_site import ImageSite
+from equipoise.evaluate.judge import ImageJudge, Judge
 from equipoise.evaluate.looks import Scorer
+from equipoise.evaluate.rank_judge import RankJudge
+from equipoise.evaluate.recommender import Shop
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
+from equipoise.models.recommender import DmmrOptions, wanted
 from equipoise.partition.divide import Partition, divide
+from equipoise.partition.users import users
 from equipoise.server.merge import ServerState
 
 
@@ -32,16 +44,33 @@ class Federation:
     method: Method
     partition: Partition
     site: Site
-    scorer: Scorer
+    judge: Judge
     start: State
+    groups: Groups
+    notes: tuple[Event, ...] = ()
+    """What the data's reader had to say."""
 
     @property
     def n_clients(self) -> int:
-        return len(self.site.indices)
+        return self.site.n_clients
 
-    def merge(self, state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
+    @property
+    def scorer(self) -> Scorer:
+        """Of a federation of images."""
+        assert isinstance(self.judge, ImageJudge)
+        return self.judge.scorer
+
+    def merge(self, state: ServerState, updates: Sequence[ClientUpdate], step: int | None = None) -> ServerState:
+        """What the clients did not train at that step, and what stays with them, the server keeps to the last bit."""
         assert self.method.merge is not None, "method_of fills in what a method leaves open"
-        return self.method.merge(state, updates)
+        after = self.method.merge(state, updates)
+        moving = None if step is None else trained(self.config, self.groups, step)
+        kept = [name for name in state.model if name in self.personal or (moving is not None and name not in moving)]
+        return replace(after, model={**after.model, **{name: state.model[name] for name in kept}}) if kept else after
+
+    @property
+    def personal(self) -> frozenset[str]:
+        return personal(self.config, self.groups)
 
     @property
     def carries(self) -> bool:
@@ -50,20 +79,72 @@ class Federation:
 
 
 def build(config: Config, data_path: Path | None = None) -> Federation:
+    if isinstance(config.data, InteractionOptions):
+        return build_recommendation(config, config.data, data_path)
+    return build_images(config, data_path)
+
+
+def build_images(config: Config, data_path: Path | None) -> Federation:
     splits = load_splits(config.data, config.seed, data_path)
     n_classes = len(splits.classes)
     partition = divide(splits.train.labels, n_classes, config.partition, config.seed)
     method = method_of(config)
     indices = [np.unique(np.concatenate(partition.indices))] if method.pools_data else partition.indices
-    site = Site(config, splits.train, indices, n_classes, splits.mean, splits.std)
+    site = ImageSite(config, splits.train, indices, n_classes, splits.mean, splits.std)
     model = build_model(config.model, site.shape, n_classes, config.seed, method.head)
     _require_parameters(method, model)
     _require_batches(site, model)
     if method.teacher is not None and len(splits.public) < 2:
         what = f"a public pool of {len(splits.public)} images is too small to train a teacher on"
         raise DataError(what, where="data.public", fix="a larger data.public or data.limit")
-    scorer = Scorer(model, splits, config, indices)
-    return Federation(config, clock_of(config), method, partition, site, scorer, state_of(model))
+    judge = ImageJudge(Scorer(model, splits, config, indices), method.predict, method.headline)
+    require_groups(config, model.groups)
+    return Federation(config, clock_of(config), method, partition, site, judge, state_of(model), model.groups)
+
+
+def build_recommendation(config: Config, options: InteractionOptions, data_path: Path | None) -> Federation:
+    histories, features = load_histories(config, options, data_path)
+    data, method = histories.interactions, method_of(config)
+    partition = users(data.items, data.bounds, data.n_items)
+    everybody = np.arange(data.n_users)
+    owned = [everybody] if method.pools_data else list(everybody[:, None])
+    site = HistorySite(config, histories, features, owned)
+    model, work = site.parts()
+    require_groups(config, model.groups)
+    is_merged = method.predict is not None and not config.server.personal
+    judge = RankJudge(Shop(model, work, data), histories, features, config, content_of(data, features), is_merged)
+    judge.target("validation")  # a catalogue too small to rank in is refused here, not after the training
+    start, notes = state_of(model), notes_of(data, features)
+    return Federation(config, clock_of(config), method, partition, site, judge, start, model.groups, notes)
+
+
+def load_histories(
+    config: Config, options: InteractionOptions, data_path: Path | None
+) -> tuple[Histories, dict[str, Features]]:
+    """The split histories, and the features that the model wants."""
+    histories = hold_out(DATASETS.find(options.name, "data").make(options, data_path), options)
+    if not isinstance(config.model, DmmrOptions):
+        return histories, {}
+    features = item_features(options, histories.interactions, data_path, config.seed)
+    _require_features(config, features)
+    return histories, {name: features[name] for name in wanted(config.model)}
+
+
+def _require_features(config: Config, features: Mapping[str, Features]) -> None:
+    missing = [name for name in wanted(config.model) if name not in features]
+    if missing:
+        keys = ", ".join(f"data.{name}" for name in missing)
+        what = f"the experts of model '{config.model.name}' need features that were not given: {', '.join(missing)}"
+        raise ConfigError(
+            what, where=keys, fix=f"set {keys} to a table, or model.experts to what there is, or model=sasrec"
+        )
+
+
+def notes_of(data: Interactions, features: Mapping[str, Features]) -> tuple[Event, ...]:
+    read = [Event("data-note", note) for note in data.notes]
+    checks = [table.check for table in features.values() if table.check is not None]
+    seen = [Event("feature-check", str(check), detail=check.as_record()) for check in checks]
+    return (*read, *seen)
 
 
 def _require_parameters(method: Method, model: nn.Module) -> None:
@@ -73,7 +154,7 @@ def _require_parameters(method: Method, model: nn.Module) -> None:
         raise ConfigError(what, where="model", fix="choose another model, or method=statistics")
 
 
-def _require_batches(site: Site, model: nn.Module) -> None:
+def _require_batches(site: ImageSite, model: nn.Module) -> None:
     """BatchNorm has nothing to normalise over in a batch of one image."""
     smallest = min(site.config.client.batch, *(len(index) for index in site.indices))
     has_batch_norm = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())

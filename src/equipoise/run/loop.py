@@ -11,19 +11,17 @@ from its own model, and the merge at a checkpoint only observes, so it starts fr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
+from equipoise.client.groups import trained
 from equipoise.core.errors import ClientError
 from equipoise.core.streams import stream
-from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Row, State, Task, n_bytes
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Result, Row, State, Task, n_bytes
 from equipoise.engine.allocator import keep_freed_memory
-from equipoise.engine.engine import Engine, Result
-from equipoise.evaluate.geometry import prototype_scores
-from equipoise.evaluate.looks import Looks
-from equipoise.evaluate.pictures import pictures
-from equipoise.evaluate.score import Scores, beside, chosen_clients, score
+from equipoise.engine.engine import Engine
+from equipoise.evaluate.score import Scores
 from equipoise.evaluate.updates import update_scores
 from equipoise.run.build import Federation
 from equipoise.run.teacher import first_gift
@@ -33,14 +31,26 @@ from equipoise.server.predict import Merged
 
 
 @dataclass(frozen=True)
+class Best:
+    """The state that validation likes most so far, with what clients remembered then."""
+
+    value: float
+    step: int
+    model: State
+    gift: State
+    own: Mapping[int, ClientState]
+
+
+@dataclass(frozen=True)
 class Snapshot:
-    """All that the next step depends on: the server's state, what clients keep, which of them were stopped, and what
-    goes down beside the model."""
+    """All that the next step depends on: the server's state, what clients keep, which of them were stopped, what goes
+    down beside the model, and the best so far where one is chosen."""
 
     server: ServerState
     own: Mapping[int, ClientState] = field(default_factory=dict)
     stopped: frozenset[int] = frozenset()
     gift: State = field(default_factory=dict)
+    best: Best | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,8 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
     torch.set_num_threads(federation.config.engine.threads)
     keep_freed_memory()
     for step in range(first, federation.config.steps):
+        now = replace(snapshot.server, progress=step / federation.config.steps)
+        snapshot = replace(snapshot, server=now)
         tasks = plan(federation, snapshot, step)
         results = []
         for result in engine.map(tasks):
@@ -72,11 +84,17 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
         start = federation.start if federation.carries else snapshot.server.model
         updates, events = admitted(results, start, step)
         events = [*engine.take_events(), *events]
-        snapshot, merged = merge(federation, snapshot, updates, results)
+        snapshot, merged = merge(federation, snapshot, updates, results, step)
         told: Scores = {(update.client, name): value for update in updates for name, value in update.metrics.items()}
-        scores, kept = observed(federation, merged, step)
+        scores, kept = federation.judge.observe(merged, snapshot.own, step)
+        snapshot = replace(snapshot, best=better(federation, snapshot, merged, scores, step))
+        is_over = step + 1 == federation.config.steps or is_enough(federation, snapshot, step)
+        if is_over and (best := snapshot.best) is not None:
+            scores |= federation.judge.final(Merged(best.model, (), best.gift), best.own)
         told |= update_scores(start, updates) | traffic(federation, tasks, updates) | scores
         yield Record(step, rows_of(federation, told, step), events, snapshot, kept)
+        if is_over:
+            return
 
 
 def first_snapshot(federation: Federation) -> Snapshot:
@@ -116,23 +134,28 @@ def admitted(results: Sequence[Result], like: State, step: int) -> tuple[list[Cl
 
 
 def merge(
-    federation: Federation, snapshot: Snapshot, updates: Sequence[ClientUpdate], results: Sequence[Result]
+    federation: Federation, snapshot: Snapshot, updates: Sequence[ClientUpdate], results: Sequence[Result], step: int
 ) -> tuple[Snapshot, Merged]:
+    """The state after a step, and what is scored."""
     given = {update.client for update in updates}
     if federation.carries:
         own = {**snapshot.own, **{update.client: update.own for update in updates}}
         stopped = snapshot.stopped | {result.client for result in results if result.client not in given}
         server, merged = stood(federation, own)
         gift = snapshot.gift if federation.config.is_one_shot else {**snapshot.gift, **server.gift}
-        return Snapshot(server, own, stopped, gift), merged
-    kept = {
-        update.client: ClientState(policy=update.own.policy, memory=update.own.memory)
-        for update in updates
-        if update.own.policy or update.own.memory
-    }
-    server = federation.merge(snapshot.server, updates)
+        return replace(snapshot, server=server, own=own, stopped=stopped, gift=gift), merged
+    kept = {update.client: carried(federation, update) for update in updates}
+    kept = {client: own for client, own in kept.items() if own.model or own.policy or own.memory}
+    server = federation.merge(snapshot.server, updates, step)
     gift = {**snapshot.gift, **server.gift}
-    return Snapshot(server, {**snapshot.own, **kept}, gift=gift), Merged(server.model, updates, server.gift)
+    after = replace(snapshot, server=server, own={**snapshot.own, **kept}, gift=gift)
+    return after, Merged(server.model, updates, server.gift)
+
+
+def carried(federation: Federation, update: ClientUpdate) -> ClientState:
+    """What a client keeps from round to round: what is personal, its policy and its memory."""
+    mine = {name: update.model[name] for name in update.model if name in federation.personal}
+    return ClientState(model=mine, policy=update.own.policy, memory=update.own.memory)
 
 
 def stood(federation: Federation, own: Mapping[int, ClientState]) -> tuple[ServerState, Merged]:
@@ -145,40 +168,46 @@ def stood(federation: Federation, own: Mapping[int, ClientState]) -> tuple[Serve
     return server, Merged(server.model, everybody, server.gift)
 
 
+def better(federation: Federation, snapshot: Snapshot, merged: Merged, scores: Scores, step: int) -> Best | None:
+    """The best so far, now that this step is scored."""
+    choice, best = federation.judge.choice, snapshot.best
+    value = scores.get((None, choice)) if choice is not None else None
+    if value is None or (best is not None and value <= best.value):
+        return best
+    return Best(value, step, merged.model, merged.gift, snapshot.own)
+
+
+def is_enough(federation: Federation, snapshot: Snapshot, step: int) -> bool:
+    """Whether validation has not improved for as long as the configuration waits."""
+    patience, best = federation.config.evaluate.patience, snapshot.best
+    return patience is not None and best is not None and step - best.step >= patience
+
+
 def rows_of(federation: Federation, scores: Scores, step: int) -> list[Row]:
     round_ = None if federation.config.is_one_shot else step
     return [Row(step, round_, client, name, value) for (client, name), value in scores.items()]
 
 
-def observed(federation: Federation, merged: Merged, step: int) -> tuple[Scores, State]:
-    """What the evaluator measures at a checkpoint, and what it keeps of the last one for pictures."""
-    config, method = federation.config, federation.method
-    scores, is_last = prototype_scores(merged), step + 1 == config.steps
-    if not is_last and (step + 1) % config.evaluate.every != 0:
-        return scores, {}
-    looks = Looks(federation.scorer)
-    at_most = len(merged.clients) if method.predict is None else config.evaluate.clients
-    clients = chosen_clients(merged.clients, at_most, config.seed, step)
-    scores |= score(looks, method.predict, merged, clients)
-    if method.predict and len(merged.clients) <= config.evaluate.clients and config.shows_beside(is_last):
-        scores |= beside(looks, merged)
-    return scores, pictures(looks, merged, clients) if is_last else {}
-
-
 def traffic(federation: Federation, tasks: Sequence[Task], updates: Sequence[ClientUpdate]) -> Scores:
-    """Bytes that would cross the network: the start goes down once; a one-shot model comes up once, at the end."""
+    """Bytes that would cross the network: the start goes down once; a one-shot model comes up once, at the end.
+
+    Of tables that a client holds in part, its rows and their numbers are counted, each way.
+    """
     method, step = federation.method, tasks[0].step
     if method.pools_data or (method.predict is None and not method.sends_up):
         return {(None, "bytes/down"): 0.0, (None, "bytes/up"): 0.0}
     is_one_shot, is_last = federation.config.is_one_shot, step + 1 == federation.config.steps
-    model = n_bytes(federation.start)
-    gift = n_bytes(tasks[0].shared) - model
-    down = model * (step == 0 or not federation.carries) + gift * (step == 0 or not is_one_shot)
-    up = [
-        model * method.sends_up * (is_last or not federation.carries),
-        *(n_bytes(update.own.told) for update in updates),
-    ]
-    return {
-        (None, "bytes/down"): float(len(tasks) * down),
-        (None, "bytes/up"): float(len(updates) * up[0] + sum(up[1:]) * (is_last or not is_one_shot)),
-    }
+    goes_down, comes_up = step == 0 or not federation.carries, is_last or not federation.carries
+    moving = trained(federation.config, federation.groups, step)
+    gift = n_bytes(tasks[0].shared) - n_bytes(federation.start)
+    down = len(tasks) * gift * (step == 0 or not is_one_shot)
+    up = sum(n_bytes(update.own.told) for update in updates) * (is_last or not is_one_shot)
+    failed = len(tasks) - len(updates)
+    down += failed * n_bytes(federation.start) * goes_down
+    for update in updates:
+        common = {name: tensor for name, tensor in update.model.items() if name not in federation.personal}
+        sent = common if moving is None else {name: common[name] for name in moving & common.keys()}
+        which = n_bytes(dict(list(update.rows.items())[:1]))  # all tables hold the same rows
+        down += (n_bytes(common) + which) * goes_down
+        up += (n_bytes(sent) + which) * comes_up * method.sends_up
+    return {(None, "bytes/down"): float(down), (None, "bytes/up"): float(up)}

@@ -6,7 +6,6 @@ import torch
 
 from equipoise.client.train import first_losses
 from equipoise.core.values import Event
-from equipoise.engine.engine import recipe_of
 from equipoise.run.build import Federation
 from equipoise.run.loop import Snapshot, plan
 
@@ -16,10 +15,9 @@ def opening(federation: Federation, snapshot: Snapshot) -> list[Event]:
     balance = federation.method.balance
     if balance is None or balance.cap is None:
         return []
-    site, task = federation.site, plan(federation, snapshot, 0)[0]
+    task = plan(federation, snapshot, 0)[0]
     torch.set_num_threads(federation.config.engine.threads)
-    images, counts = site.train.take(site.indices[task.client]), site.counts(task.client)
-    losses = first_losses(recipe_of(site), task, images, counts)
+    losses = first_losses(federation.site.recipe(), task)
     assert losses.align is not None, "a policy with a cap weighs an alignment term"
     base, align = losses.base.item(), losses.align.item()
     cap = balance.cap(base, align)

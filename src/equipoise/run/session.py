@@ -89,7 +89,7 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
         seed=config.seed,
         config=config.model_dump(),
         config_hash=config.fingerprint(),
-        headline=federation.method.headline,
+        headline=federation.judge.headline,
         version=__version__,
         sweep=member.sweep,
         cell=member.cell,
@@ -106,7 +106,7 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
     )
     counted = [federation.site.counts(client).tolist() for client in range(federation.n_clients)]
     clients = [Client(k, sum(counts), counts) for k, counts in enumerate(counted)]
-    events = [Event("started", f"version {__version__}"), *partition_events(partition)]
+    events = [Event("started", f"version {__version__}"), *partition_events(partition), *federation.notes]
     write.create_run(store, run, owned, clients, events)
 
 
@@ -130,7 +130,7 @@ def surroundings(federation: Federation, data_path: Path | None) -> dict[str, st
     folder = data_folder(data_path)
     return {
         "data_path": str(folder.expanduser().resolve()) if folder else None,
-        "content": federation.scorer.splits.content,
+        "content": federation.judge.content,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
@@ -177,7 +177,7 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
     try:
         watch.begin(run_id, federation, first)
         for recorded in read.events(store, run_id):
-            if recorded.event.kind in {"checkpoint-damaged", "partition-overlap"}:
+            if recorded.event.kind in {"checkpoint-damaged", "partition-overlap", "data-note", "feature-check"}:
                 watch.note(f"! {recorded.event.message}")
         if first == 0:
             for event in opening(federation, snapshot):

@@ -15,10 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from equipoise import __version__
-from equipoise.config.schema import check
+from equipoise.config.blocks import InteractionOptions
+from equipoise.config.schema import Config, check
 from equipoise.core.registry import DATASETS
-from equipoise.data.splits import content_of
+from equipoise.data.interactions import content_of as interactions_content
+from equipoise.data.splits import content_of as images_content
 from equipoise.engine.wire import Child, receive, send
+from equipoise.models.recommender import wanted
+from equipoise.run.build import load_histories
 from equipoise.run.grid import Cell, Grid
 from equipoise.store import read, write
 from equipoise.store.database import Store
@@ -93,11 +97,19 @@ class Contents:
         self.known: dict[str, str] = {}
 
     def of(self, cell: Cell) -> str:
-        options = cell.config.data
+        config, options = cell.config, cell.config.data
         key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
+        if isinstance(options, InteractionOptions):  # features are read for models that want them; controls are drawn
+            key += str((wanted(config.model), config.seed if options.features != "as-given" else None))
         if key not in self.known:
-            self.known[key] = content_of(DATASETS.find(options.name).make(options, self.folder))
+            self.known[key] = self._read(config)
         return self.known[key]
+
+    def _read(self, config: Config) -> str:
+        if isinstance(config.data, InteractionOptions):
+            histories, features = load_histories(config, config.data, self.folder)
+            return interactions_content(histories.interactions, features)
+        return images_content(DATASETS.find(config.data.name).make(config.data, self.folder))
 
 
 def _known(store: Store, cell: Cell, contents: Contents) -> Place:

@@ -9,24 +9,34 @@ import torch
 from torch.nn import functional as F
 
 from equipoise.balance.none import none
+from equipoise.client.images import ImageFeed, ImageWork
 from equipoise.client.train import Recipe, train
 from equipoise.core.clock import Clock
+from equipoise.core.errors import ClientError
 from equipoise.core.streams import stream
-from equipoise.core.values import State, Task
+from equipoise.core.values import ClientFailure, State, Task
+from equipoise.engine.image_site import ImageSite
 from equipoise.models.look import look
 from equipoise.run.build import Federation
 
 
 def first_gift(federation: Federation) -> State:
     """Nothing for a method without a teacher."""
-    teacher, scorer, config = federation.method.teacher, federation.scorer, federation.config
+    teacher, config = federation.method.teacher, federation.config
     if teacher is None:
         return {}
+    scorer = federation.scorer
     pool, site = scorer.splits.public, federation.site
-    recipe = Recipe(config, Clock(1, teacher.epochs), scorer.model, teacher.objective, none(), site.mean, site.std)
+    assert isinstance(site, ImageSite), "only images have a public pool"
+    work = ImageWork(config, Clock(1, teacher.epochs), site.mean, site.std)
     task = Task(0, federation.n_clients, range(teacher.epochs), federation.start)
+    feed = ImageFeed(work, task, pool, site.count(pool.labels))
+    recipe = Recipe(config, work.clock, scorer.model, teacher.objective, none(), lambda _: feed)
     torch.set_num_threads(config.engine.threads)
-    scorer.model.load_state_dict(dict(train(recipe, task, pool, site.count(pool.labels)).model))
+    (taught,) = train(recipe, [task])
+    if isinstance(taught, ClientFailure):
+        raise ClientError(f"the server's teacher failed: {taught.error}")
+    scorer.model.load_state_dict(dict(taught.model))
     drawn = stream(config.seed, "public-features").permutation(len(pool))[: teacher.features]
     sent = pool.take(drawn)
     features = F.normalize(look(scorer.model, sent.pixels, scorer.lens).features, dim=1).clone()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from equipoise.engine.engine import Result
+from equipoise.core.values import Result
 from equipoise.run.build import Federation
 from equipoise.run.loop import Record
 

@@ -1,6 +1,8 @@
-"""The door: an update is checked for names, shapes, types and finiteness before it is merged."""
+"""The door: an update is checked for names, shapes, types, rows and finiteness before it is merged."""
 
 from __future__ import annotations
+
+import torch
 
 from equipoise.core.values import ClientUpdate, State
 
@@ -13,9 +15,22 @@ def objection(update: ClientUpdate, like: State) -> str | None:
     if update.samples < 1:
         return f"it reports {update.samples} samples"
     for name, tensor in update.model.items():
-        if tensor.shape != like[name].shape or tensor.dtype != like[name].dtype:
-            have, want = f"{tensor.dtype} {tuple(tensor.shape)}", f"{like[name].dtype} {tuple(like[name].shape)}"
+        shape = like[name].shape
+        if name in update.rows:
+            rows = update.rows[name]
+            if not _are_rows(rows, shape[0]):
+                return f"the rows of {name} are not different whole numbers from 0 to {shape[0] - 1}"
+            shape = torch.Size((len(rows), *shape[1:]))
+        if tensor.shape != shape or tensor.dtype != like[name].dtype:
+            have, want = f"{tensor.dtype} {tuple(tensor.shape)}", f"{like[name].dtype} {tuple(shape)}"
             return f"{name} is {have}, expected {want}"
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             return f"{name} has values that are not finite"
     return None
+
+
+def _are_rows(rows: torch.Tensor, n_rows: int) -> bool:
+    if rows.dtype != torch.int64 or rows.ndim != 1:
+        return False
+    listed = rows.tolist()
+    return len(set(listed)) == len(listed) and all(0 <= row < n_rows for row in listed)

@@ -1,6 +1,7 @@
 """The mean of the clients, weighted by their samples.
 
-    w ← Σ_k (n_k / n)·w_k        over weights and BatchNorm statistics alike; counters take the largest
+    w   ← Σ_k (n_k / n)·w_k                          weights and BatchNorm statistics alike; counters take the largest
+    e_i ← Σ_{k holds i} n_k·e_ki / Σ_{k holds i} n_k   rows of a table that clients hold in part
 
 Sums run in float64 and in client order, so the result does not depend on who answered first.
 Source: McMahan et al., "Communication-Efficient Learning", 2017, algorithm 1.
@@ -19,14 +20,34 @@ from equipoise.server.merge import ServerState
 
 
 def mean(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
-    return replace(state, model=weighted_mean(updates))
+    return replace(state, model=weighted_mean(updates, state.model))
 
 
-def weighted_mean(updates: Sequence[ClientUpdate]) -> State:
+def weighted_mean(updates: Sequence[ClientUpdate], before: State | None = None) -> State:
+    """`before` is what the clients started from: rows that nobody touched stay as they were."""
     ordered = sorted(updates, key=lambda update: update.client)
     total = sum(update.samples for update in ordered)
     shares = [update.samples / total for update in ordered]
-    return {name: _mean([update.model[name] for update in ordered], shares) for name in ordered[0].model}
+    return {
+        name: _row_mean(ordered, shares, name, before[name])
+        if before is not None and name in ordered[0].rows
+        else _mean([update.model[name] for update in ordered], shares)
+        for name in ordered[0].model
+    }
+
+
+def _row_mean(updates: Sequence[ClientUpdate], shares: list[float], name: str, before: Tensor) -> Tensor:
+    """Every row averaged over the clients that hold it."""
+    total = torch.zeros_like(before, dtype=torch.float64)
+    weight = torch.zeros(len(before), dtype=torch.float64)
+    for update, share in zip(updates, shares, strict=True):
+        rows = update.rows[name]
+        total.index_add_(0, rows, share * update.model[name].double())
+        weight.index_add_(0, rows, torch.full((len(rows),), share, dtype=torch.float64))
+    touched = weight > 0
+    after = before.clone()
+    after[touched] = (total[touched] / weight[touched].view(-1, *[1] * (before.ndim - 1))).to(before.dtype)
+    return after
 
 
 def _mean(tensors: list[Tensor], shares: list[float]) -> Tensor:

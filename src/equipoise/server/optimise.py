@@ -1,12 +1,12 @@
 """Server optimisers: the mean update is a gradient, and the server takes a step of its own along it.
 
     Δ = Σ_k (n_k / n)·w_k − w
-    momentum:  m ← β·m + Δ                                    w ← w + η·m
-    adam:      m ← β₁·m + (1−β₁)·Δ    v ← β₂·v + (1−β₂)·Δ²    w ← w + η·m / (√v + τ)
+    momentum:  m ← β·m + Δ                                    w ← w + η·s(p)·m
+    adam:      m ← β₁·m + (1−β₁)·Δ    v ← β₂·v + (1−β₂)·Δ²    w ← w + η·s(p)·m / (√v + τ)
 
 Only trainable weights take the step. BatchNorm statistics are averaged: an adaptive step can drive a variance below
 zero, a known cause of NaN.
-m and v start at zero.
+m and v start at zero; s is 1 unless a schedule is asked for.
 Source: Hsu et al., "Measuring the Effects of Non-Identical Data Distribution", 2019; Reddi et al., "Adaptive Federated
 Optimization", 2021, algorithm 2.
 """
@@ -19,6 +19,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from equipoise.balance.schedule import schedule
+from equipoise.config.blocks import Schedule
 from equipoise.core.values import ClientUpdate, State
 from equipoise.models.heads import ANCHORS
 from equipoise.server.mean import weighted_mean
@@ -28,32 +30,32 @@ Step = Callable[[Tensor, dict[str, Tensor]], tuple[Tensor, dict[str, Tensor]]]
 """(Δ, buffers of one weight) → (what is added to the weight, its next buffers)."""
 
 
-def momentum(lr: float, beta: float) -> Merge:
+def momentum(lr: float, beta: float, goes: Schedule = "none") -> Merge:
     def step(delta: Tensor, buffers: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         m = beta * buffers.get("m", torch.zeros_like(delta)) + delta
         return lr * m, {"m": m}
 
-    return _stepping(step)
+    return _stepping(step, goes)
 
 
-def adam(lr: float, beta1: float, beta2: float, tau: float) -> Merge:
+def adam(lr: float, beta1: float, beta2: float, tau: float, goes: Schedule = "none") -> Merge:
     def step(delta: Tensor, buffers: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         zero = torch.zeros_like(delta)
         m = beta1 * buffers.get("m", zero) + (1 - beta1) * delta
         v = beta2 * buffers.get("v", zero) + (1 - beta2) * delta.square()
         return lr * m / (v.sqrt() + tau), {"m": m, "v": v}
 
-    return _stepping(step)
+    return _stepping(step, goes)
 
 
-def _stepping(step: Step) -> Merge:
+def _stepping(step: Step, goes: Schedule) -> Merge:
     def merge(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
-        mean = weighted_mean(updates)
-        model, memory = dict(mean), dict(state.memory)
+        mean = weighted_mean(updates, state.model)
+        model, memory, factor = dict(mean), dict(state.memory), schedule(goes, state.progress)
         for name in trainable(mean):
             buffers = {key: memory[f"{key}/{name}"] for key in ("m", "v") if f"{key}/{name}" in memory}
             move, buffers = step(mean[name] - state.model[name], buffers)
-            model[name] = state.model[name] + move
+            model[name] = state.model[name] + move * factor
             memory |= {f"{key}/{name}": buffer for key, buffer in buffers.items()}
         return replace(state, model=model, memory=memory)
 

@@ -7,6 +7,11 @@ from equipoise.client.gradients import sampled
 from equipoise.core.values import Losses
 
 
+def one_sampled(given, weights):
+    (found,) = sampled([given], weights, is_stacked=False)
+    return found
+
+
 def losses(parts, align=None) -> Losses:
     base = torch.stack(list(parts.values())).sum()
     return Losses(base, align, parts, torch.tensor(0.0))
@@ -20,7 +25,7 @@ def weights() -> list[torch.Tensor]:
 def test_norms_and_cosine_by_hand(weights):
     x, y = weights
     parts = {"cls": x.square().sum() / 2, "con": 5 * y.sum()}  # (3, 4 | 0) and (0, 0 | 5)
-    found = sampled(losses(parts, align=x[0] + y.square().sum()), weights)  # (1, 0 | 4)
+    found = one_sampled(losses(parts, align=x[0] + y.square().sum()), weights)  # (1, 0 | 4)
     assert found == {
         "grad/norm/cls": pytest.approx(5),
         "grad/norm/con": pytest.approx(5),
@@ -31,18 +36,18 @@ def test_norms_and_cosine_by_hand(weights):
 
 def test_the_cosine_is_over_the_weights_that_both_reach(weights):
     x, y = weights
-    found = sampled(losses({"cls": x.square().sum() / 2 + 100 * y.sum()}, align=-x[1]), weights)
+    found = one_sampled(losses({"cls": x.square().sum() / 2 + 100 * y.sum()}, align=-x[1]), weights)
     assert found["grad/cosine"] == pytest.approx(-4 / 5)  # y is base's alone
 
 
 def test_terms_that_share_no_weight_have_no_angle(weights):
     x, y = weights
-    assert sampled(losses({"cls": x.sum()}, align=y.sum()), weights)["grad/cosine"] == 0
+    assert one_sampled(losses({"cls": x.sum()}, align=y.sum()), weights)["grad/cosine"] == 0
 
 
 def test_a_dead_term_pulls_with_nothing(weights):
     x, _ = weights
-    found = sampled(losses({"cls": x.sum(), "dead": torch.tensor(3.0)}, align=torch.tensor(0.5)), weights)
+    found = one_sampled(losses({"cls": x.sum(), "dead": torch.tensor(3.0)}, align=torch.tensor(0.5)), weights)
     assert found == {
         "grad/norm/cls": pytest.approx(2**0.5),
         "grad/norm/dead": 0,
@@ -53,16 +58,16 @@ def test_a_dead_term_pulls_with_nothing(weights):
 
 def test_without_alignment_there_is_no_cosine(weights):
     parts = {"cls": weights[0].sum(), "con": weights[1].sum()}
-    assert set(sampled(losses(parts), weights)) == {"grad/norm/cls", "grad/norm/con"}
+    assert set(one_sampled(losses(parts), weights)) == {"grad/norm/cls", "grad/norm/con"}
 
 
 def test_a_term_alone_costs_no_backward_pass_of_its_own(weights):
-    assert sampled(losses({"cls": weights[0].sum()}), weights) == {}
+    assert one_sampled(losses({"cls": weights[0].sum()}), weights) == {}
 
 
 def test_the_graph_can_still_be_used_and_no_gradient_is_left(weights):
     given = losses({"cls": weights[0].square().sum()}, align=weights[0].sum())
-    sampled(given, weights)
+    one_sampled(given, weights)
     assert [w.grad for w in weights] == [None, None]
     (given.base + given.align).backward()
     assert weights[0].grad.tolist() == [2 * 3 + 1, 2 * 4 + 1]

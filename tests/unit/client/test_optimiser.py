@@ -118,7 +118,12 @@ def clip(norm: float, own: dict[str, float], most: float | None, kind: str | Non
     weight = torch.zeros(2, requires_grad=True)
     weight.grad = torch.tensor([0.6, 0.8]) * norm
     learning = None if kind is None else Learning(0.1, 0.9, kind)  # type: ignore[arg-type]
-    before, factor = clipped([weight], {k: torch.tensor(v) for k, v in own.items()}, most, learning)
+    before, factor = clipped(
+        [weight],
+        [{k: torch.tensor(v) for k, v in own.items()}],
+        most,
+        learning is not None and learning.clip == "joint",
+    )
     return before, factor, weight.grad.norm().item()
 
 

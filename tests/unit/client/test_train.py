@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -9,13 +11,13 @@ from torch.nn import functional as F
 
 from equipoise.balance.policy import Balance
 from equipoise.client.batches import batches
+from equipoise.client.images import ImageFeed, ImageWork
 from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
-from equipoise.core.errors import NonFinite
-from equipoise.core.values import ClientState, ClientUpdate, Images, Task, Weighed
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Images, Result, Task, Weighed
 from equipoise.data.augment import normalise
 from equipoise.engine.engine import clock_of, method_of
-from equipoise.engine.messages import result_bytes, result_from, task_bytes, task_from
+from equipoise.engine.messages import results_bytes, results_from, tasks_bytes, tasks_from
 from equipoise.models.build import build_model, state_of
 from tests.conftest import assert_same, assert_same_update, one_shot, tiny, untouched_rng
 
@@ -32,11 +34,24 @@ def images(rng) -> Images:
 def recipe_of(config: Config) -> Recipe:
     method = method_of(config)
     model = build_model(config.model, (3, 8, 8), 4, config.seed)
-    return Recipe(config, clock_of(config), model, method.objective, method.balance, MEAN, STD)
+    return Recipe(config, clock_of(config), model, method.objective, method.balance, no_feed)
 
 
-def trained(recipe: Recipe, images: Images, task: Task) -> ClientUpdate:
-    return train(recipe, task, images, np.bincount(images.labels, minlength=4))
+def no_feed(task: Task) -> NoReturn:
+    raise AssertionError("the test gives its own images")
+
+
+def result_of(recipe: Recipe, images: Images, task: Task, tell=None) -> Result:
+    work = ImageWork(recipe.config, recipe.clock, MEAN, STD, tell)
+    feed = ImageFeed(work, task, images, np.bincount(images.labels, minlength=4))
+    (result,) = train(replace(recipe, feed=lambda _: feed), [task])
+    return result
+
+
+def trained(recipe: Recipe, images: Images, task: Task, tell=None) -> ClientUpdate:
+    result = result_of(recipe, images, task, tell)
+    assert isinstance(result, ClientUpdate)
+    return result
 
 
 def first_task(recipe: Recipe, epochs: range, client: int = 2, step: int = 0) -> Task:
@@ -103,8 +118,8 @@ def test_one_clipped_step_by_hand(images, clip):
 
 def by_wire(recipe: Recipe, images: Images, task: Task) -> ClientUpdate:
     """The same client on another machine."""
-    result = trained(recipe, images, task_from(task_bytes(task)))
-    back = result_from(result_bytes(result))
+    (sent,) = tasks_from(tasks_bytes([task]))
+    (back,) = results_from(results_bytes([trained(recipe, images, sent)]))
     assert isinstance(back, ClientUpdate)
     return back
 
@@ -146,19 +161,22 @@ def test_the_update_does_not_change_when_the_model_goes_on(images):
 
 def test_a_number_that_is_not_finite_stops_the_client_with_term_step_and_place(images):
     recipe = recipe_of(tiny("client.lr=1e30", "client.batch=8"))
-    with pytest.raises(NonFinite, match=r"^loss/base is (nan|inf) at local step 1; the step before it had") as caught:
-        trained(recipe, images, first_task(recipe, range(1), step=3))
-    assert caught.value.where == "checkpoint 4, client 2"  # counted from one, as people do
-    assert "client.lr" in caught.value.fix
-    assert "loss/base 1." in caught.value.what  # near log 4, before anything was learned
+    result = result_of(recipe, images, first_task(recipe, range(1), step=3))
+    assert isinstance(result, ClientFailure)
+    assert (result.client, result.kind) == (2, "non-finite")
+    assert re.match(r"loss/base is (nan|inf) at local step 1; the step before it had", result.error)
+    assert "where: checkpoint 4, client 2" in result.error  # counted from one, as people do
+    assert "client.lr" in result.error
+    assert "loss/base 1." in result.error  # near log 4, before anything was learned
 
 
 def test_a_start_that_is_not_finite_stops_the_client_at_once(images):
     recipe = recipe_of(tiny())
     task = first_task(recipe, range(1))
     poisoned = {name: torch.full_like(tensor, float("nan")) for name, tensor in task.shared.items()}
-    with pytest.raises(NonFinite, match="loss/base is nan at local step 0; the step before it had nothing: the first"):
-        trained(recipe, images, replace(task, shared=poisoned))
+    result = result_of(recipe, images, replace(task, shared=poisoned))
+    assert isinstance(result, ClientFailure)
+    assert "loss/base is nan at local step 0; the step before it had nothing: the first" in result.error
 
 
 def test_two_views_are_deterministic_and_not_the_images_themselves(images):
@@ -236,7 +254,7 @@ def test_what_the_objective_remembers_comes_back_at_the_next_step_and_in_the_nex
     recipe = recipe_of(tiny("client.batch=20"))
 
     def counting(net, batch, received, moment):
-        heard.append(received["n"].item() if "n" in received else 0)
+        heard.append(batch.recalled["n"].item() if "n" in batch.recalled else 0)
         return replace(recipe.objective(net, batch, received, moment), memory={"n": torch.tensor(heard[-1] + 1)})
 
     spied = replace(recipe, objective=counting)
@@ -252,8 +270,8 @@ def test_a_client_tells_of_its_own_images_what_its_trained_model_sees(images):
     def tell(seen, labels):
         return {"features": seen[0].features, "logits": seen[0].logits, "labels": labels}
 
-    recipe = replace(recipe_of(tiny("evaluate.batch=7")), tell=tell)
-    update = trained(recipe, images, first_task(recipe, range(1)))
+    recipe = recipe_of(tiny("evaluate.batch=7"))
+    update = trained(recipe, images, first_task(recipe, range(1)), tell)
     recipe.model.load_state_dict(dict(update.model))
     seen = recipe.model.eval()(normalise(torch.from_numpy(images.pixels), MEAN, STD))
     assert torch.allclose(update.own.told["features"], seen.features, atol=1e-6)

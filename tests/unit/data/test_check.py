@@ -92,7 +92,18 @@ def test_overview_says_what_is_where(folder, rng):
 
 
 def test_overview_without_a_folder():
-    assert {line["name"] for line in overview(None) if line["found"]} == {"digits", "synthetic"}
+    assert {line["name"] for line in overview(None) if line["found"]} == {"digits", "synthetic", "planted"}
+
+
+def test_overview_of_interactions(folder):
+    write_files(folder, {"movielens-100k/ml-100k/u.data": b""})
+    lines = {line["name"]: line for line in overview(folder)}
+    assert lines["digits"]["kind"] == "images"
+    one, table = lines["movielens-1m"], lines["table"]
+    assert (one["kind"], one["users"], one["items"], one["interactions"]) == ("interactions", 6040, 3706, 1_000_209)
+    assert not one["found"]
+    assert lines["movielens-100k"]["where"] == str(folder / "movielens-100k/ml-100k/u.data")
+    assert (table["users"], table["found"], table["where"]) == (None, None, "the file that data.file names")
 
 
 @pytest.mark.parametrize(("name", "files"), [("fashion-mnist", 3), ("tiny-imagenet", 3), ("cifar10", 7)])

@@ -13,8 +13,8 @@ import pytest
 
 from equipoise.core.errors import DataError, UnknownName
 from equipoise.data import fetch as room
-from equipoise.data.fetch import fetch
-from equipoise.data.known import Download, Known
+from equipoise.data.fetch import fetch, terms_of
+from equipoise.data.known import Download, KnownImages
 
 CONTENT = bytes(range(256)) * 4000
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -76,7 +76,7 @@ def mirror(handler) -> Iterator[str]:
 def known(monkeypatch) -> None:
     """One small file in place of the published archive."""
     item = Download("http://example.invalid/cifar-10-binary.tar.gz", MD5, "inside")
-    monkeypatch.setattr(room, "KNOWN", room.KNOWN | {"cifar10": Known(10, (3, 32, 32), 1, 1, (item,))})
+    monkeypatch.setattr(room, "KNOWN", room.KNOWN | {"cifar10": KnownImages(10, (3, 32, 32), 1, 1, downloads=(item,))})
 
 
 @pytest.fixture
@@ -242,6 +242,35 @@ def test_what_was_fetched_is_found_by_the_reader(folder, mirror, handler, monkey
         Download(f"http://example.invalid/{name}", hashlib.md5(content).hexdigest(), folders[name])
         for name, content in by_name.items()
     )
-    monkeypatch.setattr(room, "KNOWN", room.KNOWN | {"fashion-mnist": Known(10, (1, 28, 28), 4, 4, downloads)})
+    monkeypatch.setattr(
+        room, "KNOWN", room.KNOWN | {"fashion-mnist": KnownImages(10, (1, 28, 28), 4, 4, downloads=downloads)}
+    )
     assert len(fetch("fashion-mnist", folder, mirror=mirror)) == 4
     assert fashion_mnist(ImageOptions(), folder).train.labels.tolist() == images.labels.tolist()
+
+
+def test_a_fetched_movielens_archive_is_found_by_the_reader(folder, mirror, handler, monkeypatch):
+    import io
+    import zipfile
+
+    from equipoise.config.blocks import InteractionOptions
+    from equipoise.data.known import KnownInteractions
+    from equipoise.data.movielens import movielens_1m
+
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("ml-1m/ratings.dat", b"1::5::3::10\n1::6::3::11\n1::7::3::12\n")
+    handler.content = stream.getvalue()
+    (published,) = room.KNOWN["movielens-1m"].downloads
+    assert published.address == "https://files.grouplens.org/datasets/movielens/ml-1m.zip"
+    item = Download(published.address, hashlib.md5(handler.content).hexdigest())
+    known = KnownInteractions(1, 3, 3, downloads=(item,))
+    monkeypatch.setattr(room, "KNOWN", room.KNOWN | {"movielens-1m": known})
+    [file] = fetch("ml-1m", folder, mirror=mirror)
+    assert file.path == folder / "ml-1m.zip"
+    assert movielens_1m(InteractionOptions(), folder).item_ids.tolist() == [5, 6, 7]
+
+
+def test_terms_of_those_who_ask_for_something():
+    assert "do not redistribute it" in terms_of("ml-100k")
+    assert terms_of("digits") == ""

@@ -2,14 +2,28 @@ from __future__ import annotations
 
 import re
 
+from equipoise.config.blocks import ImageOptions, InteractionOptions
 from equipoise.core.registry import DATASETS
-from equipoise.data.known import KNOWN
+from equipoise.data.known import KNOWN, KnownImages, KnownInteractions
+from equipoise.data.planted import PlantedOptions, planted
 from equipoise.data.source import SOURCES
 
 
 def test_every_set_is_known_and_the_rest_have_files():
     assert set(KNOWN) == set(DATASETS.names())
-    assert set(SOURCES) == set(KNOWN) - {"digits", "synthetic"}
+    assert set(SOURCES) == set(KNOWN) - {"digits", "synthetic", "planted", "table"}
+
+
+def test_every_set_is_of_one_kind():
+    for entry in DATASETS:
+        is_interactions = "interactions" in entry.traits
+        assert isinstance(KNOWN[entry.name], KnownInteractions if is_interactions else KnownImages)
+        assert issubclass(entry.options, InteractionOptions if is_interactions else ImageOptions)
+
+
+def test_the_generated_set_is_as_large_as_is_said():
+    data, known = planted(PlantedOptions(), None), KNOWN["planted"]
+    assert (data.n_users, data.n_items, len(data.items)) == (known.users, known.items, known.interactions)
 
 
 def test_sums_have_the_right_form():

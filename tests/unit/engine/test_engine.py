@@ -13,7 +13,7 @@ from equipoise.engine import engine
 from equipoise.engine.engine import clock_of, make_work, method_of
 from equipoise.models.heads import PROTOTYPES
 from equipoise.server.merge import ServerState
-from tests.conftest import assert_same_update, needs, one_shot, tiny, untouched_rng, update
+from tests.conftest import assert_same_update, for_images, needs, one_shot, tiny, untouched_rng, update
 
 from .conftest import BAD_CLIENT, a_site, tasks_of
 
@@ -28,7 +28,7 @@ def test_the_clock_counts_the_epochs_of_the_whole_run():
     assert clock_of(one_shot(epochs=6, checkpoints=2)) == Clock(2, 6)
 
 
-@pytest.mark.parametrize("name", METHODS.names())
+@pytest.mark.parametrize("name", for_images(METHODS))
 def test_the_method_of_a_configuration(name):
     method = method_of(tiny(f"method={name}", *needs(name)))
     assert method.headline.startswith("accuracy/")
@@ -40,24 +40,24 @@ def test_work_is_the_same_whoever_worked_before(expected):
     site = a_site()
     work = make_work(site)
     for task, other in zip(reversed(tasks_of(site)), reversed(expected), strict=True):
-        assert_same_update(work(task), other)
+        assert_same_update(work([task])[0], other)
 
 
 def test_a_fifth_client_changes_nobody(expected):
     site = a_site(n_clients=5)
     for task, other in zip(tasks_of(site), expected, strict=True):
-        assert_same_update(make_work(site)(task), other)
+        assert_same_update(make_work(site)([task])[0], other)
 
 
 def test_work_leaves_the_global_generators_alone():
     site = a_site()
     with untouched_rng():
-        make_work(site)(tasks_of(site)[0])
+        make_work(site)(tasks_of(site)[:1])
 
 
 def test_a_client_whose_numbers_are_not_finite_fails_alone():
     site = a_site("client.lr=1e30")
-    result = make_work(site)(tasks_of(site)[1])
+    (result,) = make_work(site)(tasks_of(site)[1:2])
     assert isinstance(result, ClientFailure)
     assert (result.client, result.kind) == (1, "non-finite")
     assert "at local step 1" in result.error
@@ -67,8 +67,8 @@ def test_a_client_whose_numbers_are_not_finite_fails_alone():
 def test_any_other_failure_says_which_client_and_why():
     site = a_site()
     with pytest.raises(ClientError, match=r"client 3 failed: \w+Error: .*99") as caught:
-        make_work(site)(tasks_of(site, [BAD_CLIENT])[0])
-    assert caught.value.where == "checkpoint 1, client 3, 20 images"
+        make_work(site)(tasks_of(site, [BAD_CLIENT]))
+    assert caught.value.where == "checkpoint 1, client 3, 20 samples"
     assert caught.value.__cause__ is not None
 
 
@@ -79,7 +79,7 @@ def test_an_error_of_ours_stays_what_it_is(monkeypatch):
     monkeypatch.setattr(engine, "train", refuse)
     site = a_site()
     with pytest.raises(DataError, match="no such thing"):
-        make_work(site)(tasks_of(site)[0])
+        make_work(site)(tasks_of(site)[:1])
 
 
 @pytest.mark.parametrize("name", ["fedavg", "fedprox", "fafi"])

@@ -154,7 +154,7 @@ def test_a_worker_that_hangs_before_it_has_read_its_task_is_no_hang_of_ours(engi
 
 def test_nobody_is_left_after_close():
     engine = start("engine.workers=2")
-    engine._give_out(processes.deque([(0, 0), (1, 0)]), tasks_of(a_site(), (0, 1)))
+    engine._give_out(processes.deque([(0, 0), (1, 0)]), [[task] for task in tasks_of(a_site(), (0, 1))])
     pids = engine.pids()
     assert len(pids) == 2
     engine.close()

@@ -10,7 +10,7 @@ import pytest
 from equipoise.core.errors import ClientError
 from equipoise.core.values import ClientUpdate
 from equipoise.engine import worker
-from equipoise.engine.messages import result_from, task_bytes
+from equipoise.engine.messages import results_from, tasks_bytes
 from equipoise.engine.shared import share
 from equipoise.engine.wire import receive, send
 from tests.conftest import assert_same_update
@@ -32,19 +32,19 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
     descriptor, message = share(site)
     send(parent, message)
     for task in tasks_of(site, (1, BAD_CLIENT, 0)):
-        send(parent, task_bytes(task))
+        send(parent, tasks_bytes([task]))
     parent.shutdown(socket.SHUT_WR)
     worker.main()
     os.close(descriptor)
     first, second, third = (receive(parent) for _ in range(3))
     for answer, client in ((first, 1), (third, 0)):
         assert answer is not None
-        result = result_from(answer)
+        result = results_from(answer)[0]
         assert isinstance(result, ClientUpdate)
         assert_same_update(result, expected[client])
     assert second is not None
     with pytest.raises(ClientError, match="client 3 failed"):
-        result_from(second)
+        results_from(second)[0]
 
 
 def test_a_parent_that_says_nothing(parent):

@@ -6,7 +6,7 @@ import torch
 from equipoise.core.registry import MODELS
 from equipoise.models.build import build_model, contiguous_copies, state_of
 from equipoise.models.classifier import Seen
-from tests.conftest import assert_same, untouched_rng
+from tests.conftest import assert_same, for_images, untouched_rng
 
 NARROW = {"cnn": {"width": 4, "features": 8}, "mlp": {"hidden": 8}, "filters": {"filters": 2}}
 SIZES = [(3, 8, 8), (3, 28, 28), (3, 32, 32)]
@@ -18,7 +18,7 @@ def built(name, shape=(3, 8, 8), n_classes=10, seed=0, **options):
 
 
 @pytest.mark.parametrize("shape", SIZES, ids=lambda shape: f"{shape[1]}x{shape[2]}")
-@pytest.mark.parametrize("name", MODELS.names())
+@pytest.mark.parametrize("name", for_images(MODELS))
 def test_features_and_logits_have_the_shapes_they_say(name, shape):
     model = built(name, shape, n_classes=7)
     seen = model(torch.zeros(5, *shape))
@@ -28,14 +28,14 @@ def test_features_and_logits_have_the_shapes_they_say(name, shape):
     assert torch.equal(seen.logits, model.head(seen.features))
 
 
-@pytest.mark.parametrize("name", MODELS.names())
+@pytest.mark.parametrize("name", for_images(MODELS))
 def test_the_start_belongs_to_the_seed(name, seed):
     assert_same(state_of(built(name, seed=seed)), state_of(built(name, seed=seed)))
     one, other = (state_of(built(name, seed=number)) for number in (seed, seed + 1))
     assert not torch.equal(one["head.weight"], other["head.weight"])
 
 
-@pytest.mark.parametrize("name", MODELS.names())
+@pytest.mark.parametrize("name", for_images(MODELS))
 def test_building_leaves_the_global_generators_alone(name):
     with untouched_rng():
         built(name)
@@ -50,7 +50,7 @@ def test_the_start_does_not_depend_on_the_global_generator(seed):
     assert_same(*states)
 
 
-@pytest.mark.parametrize("name", MODELS.names())
+@pytest.mark.parametrize("name", for_images(MODELS))
 def test_groups_cover_every_parameter_exactly_once(name):
     model = built(name)
     grouped = [parameter for names in model.groups.values() for parameter in names]

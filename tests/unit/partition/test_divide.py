@@ -8,9 +8,10 @@ from equipoise.partition import divide as room
 from equipoise.partition.dirichlet import DirichletOptions
 from equipoise.partition.divide import count, divide, events
 from equipoise.partition.fafi_overlap import FafiOverlapOptions
+from tests.conftest import for_images
 
 LABELS = np.arange(600) % 10
-NAMES = SPLITTERS.names()
+NAMES = for_images(SPLITTERS)
 
 FINGERPRINTS = {
     "dirichlet": "ab33bd531643",

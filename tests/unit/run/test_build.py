@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError, PartitionError, UnknownName
-from equipoise.engine.engine import Site
+from equipoise.engine.image_site import ImageSite
 from equipoise.engine.local import Local
 from equipoise.engine.processes import Processes
 from equipoise.models.build import build_model, state_of
@@ -24,7 +24,15 @@ def test_everything_a_run_needs_from_its_configuration():
 
 
 def test_client_machines_hold_no_test_or_validation_image():
-    assert {field.name for field in fields(Site)} == {"config", "train", "indices", "n_classes", "mean", "std"}
+    assert {field.name for field in fields(ImageSite)} == {
+        "config",
+        "train",
+        "indices",
+        "n_classes",
+        "mean",
+        "std",
+        "together",
+    }
     federation = build(tiny())
     assert federation.site.train is federation.scorer.splits.train
 
@@ -65,7 +73,7 @@ def test_an_engine_that_is_not_there():
     site = build(tiny()).site
     wrong = site.config.model_copy(update={"engine": site.config.engine.model_copy(update={"name": "locl"})})
     with pytest.raises(UnknownName, match="did you mean 'local'"):
-        make_engine(Site(wrong, site.train, site.indices, site.n_classes, site.mean, site.std))
+        make_engine(ImageSite(wrong, site.train, site.indices, site.n_classes, site.mean, site.std))
 
 
 @pytest.mark.parametrize("small", ["client.batch=1", "partition.min_size=1"])

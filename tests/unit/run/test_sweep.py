@@ -98,7 +98,7 @@ def test_a_run_on_other_data_is_not_reused(store, monkeypatch):
     start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
     grid = a_grid(("a", "seed=1"))
     assert module._known(store, grid.cells[0], module.Contents(grid)).state == "done"
-    monkeypatch.setattr(module, "content_of", lambda dataset: "other")
+    monkeypatch.setattr(module, "images_content", lambda dataset: "other")
     assert module._known(store, grid.cells[0], module.Contents(grid)).state == "waiting"
 
 

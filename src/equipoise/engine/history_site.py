@@ -1,0 +1,110 @@
+"""The site of a recommender's federation: everybody's histories, and what is known of the items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.client.histories import History, HistoryFeed, HistoryWork
+from equipoise.client.train import Recipe
+from equipoise.config.schema import Config
+from equipoise.core.values import Indices, Labels, Task
+from equipoise.data.held_out import Histories
+from equipoise.data.interactions import Features, Interactions
+from equipoise.engine.engine import Arrays, Shared, clock_of, method_of, ragged, unragged
+from equipoise.memory.dynamic import Rows
+from equipoise.method.answers import CLASSIFY
+from equipoise.models.build import build_recommender
+from equipoise.models.recommender import Recommender, SasrecOptions
+from equipoise.objective.recommend import recommend
+
+TOGETHER = 8
+"""Clients on one axis by default: enough that Python costs nothing, few enough that their scores stay in the cache."""
+
+
+@dataclass(frozen=True)
+class HistorySite:
+    config: Config
+    histories: Histories
+    features: Mapping[str, Features]
+    users: Sequence[Indices]
+    """Whose histories each client holds: one user's, or everybody's."""
+
+    @property
+    def n_clients(self) -> int:
+        return len(self.users)
+
+    @property
+    def together(self) -> int:
+        return self.config.engine.together or TOGETHER
+
+    def counts(self, client: int) -> Labels:
+        return np.array([int((self.histories.train_end[self.users[client]] - 1).sum())])
+
+    def shared(self) -> Shared:
+        data, split = self.histories.interactions, self.histories
+        arrays: dict[str, NDArray[Any]] = {"items": data.items, "bounds": data.bounds, "train_end": split.train_end}
+        arrays |= ragged("users", self.users)
+        arrays |= {} if split.slices is None else {"slices": split.slices}
+        for name, table in self.features.items():
+            arrays |= {f"rows.{name}": table.rows, f"present.{name}": table.present}
+        return arrays, {"n_items": data.n_items, "features": list(self.features), "split": split.split}
+
+    @classmethod
+    def of_shared(cls, config: Config, arrays: Arrays, facts: Mapping[str, Any]) -> HistorySite:
+        """Without moments, names and held-out items, which no client needs."""
+        ids = np.arange(facts["n_items"])
+        data = Interactions("shared", arrays["items"], arrays["bounds"], None, np.arange(len(arrays["train_end"])), ids)
+        nowhere = np.full(data.n_users, -1)
+        split = Histories(data, facts["split"], arrays["train_end"], nowhere, nowhere, arrays.get("slices"))
+        tables = {name: Features(name, arrays[f"rows.{name}"], arrays[f"present.{name}"]) for name in facts["features"]}
+        return cls(config, split, tables, unragged("users", arrays))
+
+    def parts(self) -> tuple[Recommender, HistoryWork]:
+        """The network, and how histories are read for it."""
+        config, method = self.config, method_of(self.config)
+        model = build_recommender(config.model, self.histories.interactions.n_items, self.features, config.seed)
+        assert isinstance(config.model, SasrecOptions)
+        reads = bool(model.experts)
+        work = HistoryWork(
+            config,
+            clock_of(config),
+            config.model,
+            model.backbone.n_masks,
+            combined({name: self.features[name] for name in model.experts}) if reads else None,
+            {name: self.features[name].rows.shape[1] for name in model.experts},
+            method.memory if reads else None,
+            method.prototypes if reads else 0,
+            method.negatives,
+            self.histories.interactions.n_items,
+            holds_rows=method.sends_down and not config.is_one_shot,
+        )
+        return model, work
+
+    def recipe(self) -> Recipe:
+        (model, work), method = self.parts(), method_of(self.config)
+        assert method.balance is not None, "method_of fills in what a method leaves open"
+
+        def feed(task: Task) -> HistoryFeed:
+            return HistoryFeed(work, task, [self.history(user, task.step) for user in self.users[task.client]])
+
+        objective = recommend() if method.objective is CLASSIFY else method.objective
+        return Recipe(self.config, work.clock, model, objective, method.balance, feed)
+
+    def history(self, user: int, step: int) -> History:
+        """A user's items up to the end of what may be trained on at that step, and which of them are targets."""
+        items, slices = self.histories.interactions.history(user), self.histories.slices
+        first, last = (0, self.histories.train_end[user]) if slices is None else slices[user, step : step + 2]
+        return History(items[:last], max(1, int(first)), int(last))
+
+
+def combined(features: Mapping[str, Features]) -> Rows:
+    """All modalities side by side, of length 1: what a memory compares items by."""
+    joined = np.concatenate([table.rows for table in features.values()], axis=1)
+    norm = np.linalg.norm(joined, axis=1, keepdims=True)
+    rows: Rows = (joined / np.where(norm > 0, norm, 1)).astype(np.float32)
+    return rows

@@ -1,0 +1,66 @@
+"""Who says how good a federation is: one judge for images, one for recommendations.
+
+observe   at a checkpoint: scores, and what is kept for pictures
+final     once, at the end of the run, of the state that validation chose; nothing where every checkpoint is tested
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from equipoise.core.values import ClientState, State
+from equipoise.evaluate.geometry import prototype_scores
+from equipoise.evaluate.looks import Looks, Scorer
+from equipoise.evaluate.pictures import pictures
+from equipoise.evaluate.score import Scores, beside, chosen_clients, score
+from equipoise.server.predict import Merged
+
+Own = Mapping[int, ClientState]
+
+
+class Judge(Protocol):
+    @property
+    def headline(self) -> str:
+        """The metric a table shows."""
+
+    @property
+    def choice(self) -> str | None:
+        """The metric that chooses the best state; None: the last state is the result."""
+
+    @property
+    def content(self) -> str:
+        """Hash of the data that it judges by."""
+
+    def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]: ...
+
+    def final(self, merged: Merged, own: Own) -> Scores: ...
+
+
+@dataclass(frozen=True)
+class ImageJudge:
+    scorer: Scorer
+    predict: str | None
+    headline: str
+    choice: str | None = None
+
+    @property
+    def content(self) -> str:
+        return self.scorer.splits.content
+
+    def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
+        config = self.scorer.config
+        scores, is_last = prototype_scores(merged), step + 1 == config.steps
+        if not is_last and (step + 1) % config.evaluate.every != 0:
+            return scores, {}
+        looks = Looks(self.scorer)
+        at_most = len(merged.clients) if self.predict is None else config.evaluate.clients
+        clients = chosen_clients(merged.clients, at_most, config.seed, step)
+        scores |= score(looks, self.predict, merged, clients)
+        if self.predict and len(merged.clients) <= config.evaluate.clients and config.shows_beside(is_last):
+            scores |= beside(looks, merged)
+        return scores, pictures(looks, merged, clients) if is_last else {}
+
+    def final(self, merged: Merged, own: Own) -> Scores:
+        return {}

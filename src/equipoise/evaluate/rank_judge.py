@@ -1,0 +1,139 @@
+"""The judge of recommenders: every user's held-out item, ranked in the whole catalogue and among 100 fixed others.
+
+hr@10/full         validation at each scored checkpoint, test once, at the end, of the state that validation chose
+…/chance, …/itempop, …/markov    what the same users give a scorer that knows nothing, counts, or pairs
+…/low, …/high      95 % interval of the headline over users        …/long, …/tail …    groups of users
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from equipoise.config.schema import Config
+from equipoise.core.values import Indices, State
+from equipoise.data.held_out import Histories
+from equipoise.data.interactions import Features
+from equipoise.evaluate import ranking
+from equipoise.evaluate.candidates import candidates
+from equipoise.evaluate.groups import drifted_users, grouped, groups, interest_moves
+from equipoise.evaluate.intervals import bootstrap
+from equipoise.evaluate.judge import Own
+from equipoise.evaluate.recommender import Shop, Shown
+from equipoise.evaluate.score import Scores
+from equipoise.server.markov import count_transitions, score_next
+from equipoise.server.popularity import count_items, score_items
+from equipoise.server.predict import Merged
+
+Ranks = dict[ranking.Protocol, ranking.Numbers]
+HEADLINE = "hr@10/full"
+CHOICE = "ndcg@10/full/validation"
+
+
+@dataclass(frozen=True)
+class Target:
+    """The held-out items of a split: who is shown something where, what is right, and what may not be ranked."""
+
+    shown: Shown
+    items: Indices
+    excluded: ranking.Mask
+    drawn: Indices
+
+
+@dataclass(frozen=True)
+class RankJudge:
+    shop: Shop
+    histories: Histories
+    features: Mapping[str, Features]
+    config: Config
+    content: str
+    is_merged: bool = True
+    """False: every client is scored by its own model."""
+    headline: str = HEADLINE
+    choice: str | None = CHOICE
+    known: dict[str, Target] = field(default_factory=dict)
+
+    def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
+        is_last = step + 1 == self.config.steps
+        if not is_last and (step + 1) % self.config.evaluate.every != 0:
+            return {}, {}
+        found, _ = self._ranked(merged, own, "validation")
+        return {(None, f"{name}/validation"): value for name, value in found.items()}, {}
+
+    def final(self, merged: Merged, own: Own) -> Scores:
+        """Test, with intervals, groups and references."""
+        target = self.target("test")
+        found, ranks = self._ranked(merged, own, "test")
+        found |= self._beside(target)
+        for protocol, each in ranks.items():
+            found |= grouped(each, protocol, self._groups(target))
+            for name, values in ranking.per_user(each, protocol).items():
+                if name.startswith(("hr@10", "ndcg@10")):
+                    interval = bootstrap(values, self.config.seed)
+                    found |= {f"{name}/low": interval.low, f"{name}/high": interval.high}
+        return {(None, name): value for name, value in found.items()}
+
+    def target(self, split: str) -> Target:
+        if split not in self.known:
+            at = self.histories.validation_at if split == "validation" else self.histories.test_at
+            data, users = self.histories.interactions, np.flatnonzero(at >= 0)
+            excluded = ranking.met(data.items, data.bounds, at, data.n_items)[users]
+            items = data.items[data.bounds[:-1] + at][users]
+            drawn = candidates(data, self.config.seed)[users]
+            self.known[split] = Target(Shown(users, at[users]), items, excluded, drawn)
+        return self.known[split]
+
+    def _ranked(self, merged: Merged, own: Own, split: str) -> tuple[dict[str, float], Ranks]:
+        target = self.target(split)
+        shown = self._shown(merged, own, target.shown)
+        scores = torch.cat([part for state, whom in shown for part in self.shop.scores(state, merged.gift, own, whom)])
+        return self._metrics(scores, target)
+
+    def _shown(self, merged: Merged, own: Own, shown: Shown) -> list[tuple[State, Shown]]:
+        """Which model scores whom: the merged one everybody, or each client's own its own user."""
+        if self.is_merged:
+            return [(merged.model, shown)]
+        models = {client: {**merged.model, **state.model} for client, state in own.items()}
+        one = [Shown(shown.users[k : k + 1], shown.at[k : k + 1]) for k in range(len(shown.users))]
+        return [(models.get(int(whom.users[0]), merged.model), whom) for whom in one]
+
+    def _metrics(self, scores: Tensor, target: Target) -> tuple[dict[str, float], Ranks]:
+        ranks: Ranks = {
+            "full": ranking.mid_ranks(scores, target.items, target.excluded),
+            "uni100": ranking.uni100(scores, target.items, target.drawn),
+        }
+        found = {
+            name: value for protocol, each in ranks.items() for name, value in ranking.metrics(each, protocol).items()
+        }
+        return found, ranks
+
+    def _beside(self, target: Target) -> dict[str, float]:
+        """Chance, ItemPop and Markov on the same users; both tables from what clients train on."""
+        data, end = self.histories.interactions, self.histories.train_end
+        counts = count_items(data.items, data.bounds, end, data.n_items)
+        pairs = count_transitions(data.items, data.bounds, end, data.n_items)
+        at = np.full(data.n_users, -1)
+        at[target.shown.users] = target.shown.at
+        markov = score_next(pairs, data.items, data.bounds, at)[target.shown.users]
+        found = {
+            "itempop": self._metrics(score_items(counts, len(target.items)), target)[0],
+            "markov": self._metrics(markov, target)[0],
+            "chance": ranking.chance(ranking.n_ranked(target.items, target.excluded), "full")
+            | ranking.chance(np.full(len(target.items), 1 + target.drawn.shape[1]), "uni100"),
+        }
+        return {f"{name}/{who}": value for who, part in found.items() for name, value in part.items()}
+
+    def _groups(self, target: Target) -> dict[str, ranking.Mask]:
+        data, users = self.histories.interactions, target.shown.users
+        counts = count_items(data.items, data.bounds, self.histories.train_end, data.n_items)
+        drifted = None
+        if len(data.changes):
+            drifted = (data.changes >= 0)[users]
+        elif self.features:
+            first = next(iter(self.features.values()))
+            drifted = drifted_users(interest_moves(first, data, self.histories.train_end))[users]
+        return groups(target.shown.at, target.items, counts, drifted)

@@ -1,0 +1,120 @@
+"""Where the next item stands among the others, and what its rank is worth.
+
+    rank = 1 + #(score > target's) + ½·#(score = target's, others)
+    hr@k = mean [rank ≤ k]        ndcg@k = mean [rank ≤ k] / log2(rank + 1)        mrr = mean 1 / rank
+
+Protocol `full` ranks the target among all items that the user has not met, `uni100` among 100 drawn ones; a metric
+names its protocol. Ties take the middle of their places, so that constant scores are worth the middle rank, and a
+rank of 10.5 is not within 10. Chance is the mean over all orders of the M_u items that are ranked, target included:
+
+    hr@k = mean min(k, M)/M        ndcg@k = mean 1/M·Σ_{r ≤ min(k, M)} 1/log2(r + 1)        mrr = mean 1/M·Σ_{r ≤ M} 1/r
+
+Source: Krichene, Rendle, "On Sampled Metrics for Item Recommendation", 2020, for why `uni100` never stands alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.errors import DataError, NonFinite
+from equipoise.core.values import Indices
+from equipoise.server.popularity import spanned
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Protocol = Literal["full", "uni100"]
+Numbers = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+CUTS = (5, 10, 20)
+
+
+def met(items: Indices, bounds: Indices, ends: Indices, n_items: int) -> Mask:
+    """Which items are among the first ends[u] of each history: [U, V], what `full` leaves out."""
+    users, at = spanned(bounds[:-1], ends)
+    seen = np.zeros((len(ends), n_items), dtype=np.bool_)
+    seen[users, items[at]] = True
+    return seen
+
+
+def mid_ranks(scores: Tensor, targets: Indices, excluded: Mask) -> Numbers:
+    """The rank of targets[u] by scores[u] among the items that `excluded` [U, V] leaves in; a target is always in."""
+    values = _finite(scores)
+    others = _others(targets, excluded)
+    own = _own(values, targets)
+    return _ranks(((values > own) & others).sum(1), ((values == own) & others).sum(1))
+
+
+def uni100(scores: Tensor, targets: Indices, drawn: Indices) -> Numbers:
+    """The rank of targets[u] by scores[u] among itself and the items drawn[u], which are others: [U, 100]."""
+    values = _finite(scores)
+    rivals, own = np.take_along_axis(values, drawn, 1), _own(values, targets)
+    return _ranks((rivals > own).sum(1), (rivals == own).sum(1))
+
+
+def n_ranked(targets: Indices, excluded: Mask) -> Indices:
+    """How many items `mid_ranks` ranks for each user, the target included."""
+    return np.asarray(1 + _others(targets, excluded).sum(1))
+
+
+def per_user(ranks: Numbers, protocol: Protocol) -> dict[str, Numbers]:
+    """What each user adds to each metric: metrics are means of these."""
+    gain = 1 / np.log2(ranks + 1)
+    return {
+        **{f"hr@{k}/{protocol}": (ranks <= k).astype(np.float64) for k in CUTS},
+        **{f"ndcg@{k}/{protocol}": np.where(ranks <= k, gain, 0.0) for k in CUTS},
+        f"mrr/{protocol}": 1 / ranks,
+    }
+
+
+def metrics(ranks: Numbers, protocol: Protocol) -> dict[str, float]:
+    _require_users(len(ranks), protocol)
+    return {name: float(values.mean()) for name, values in per_user(ranks, protocol).items()}
+
+
+def chance(ranked: Indices, protocol: Protocol) -> dict[str, float]:
+    """What a random order is worth on average, where `ranked` items are ranked for each user."""
+    _require_users(len(ranked), protocol)
+    places = np.arange(1, max(ranked.max(), *CUTS) + 1)
+    gains, reciprocals = (np.append(0.0, np.cumsum(1 / worth)) for worth in (np.log2(places + 1), places))
+    return {
+        **{f"hr@{k}/{protocol}": float((np.minimum(k, ranked) / ranked).mean()) for k in CUTS},
+        **{f"ndcg@{k}/{protocol}": float((gains[np.minimum(k, ranked)] / ranked).mean()) for k in CUTS},
+        f"mrr/{protocol}": float((reciprocals[ranked] / ranked).mean()),
+    }
+
+
+def _require_users(n: int, protocol: Protocol) -> None:
+    if not n:
+        raise DataError("there is nobody to rank for", where=f"ranking, {protocol}", fix="give one target or more")
+
+
+def _own(values: NDArray[np.float32], targets: Indices) -> NDArray[np.float32]:
+    assert (targets >= 0).all(), "a negative target would be read from the end of the catalogue"
+    return values[np.arange(len(targets)), targets, None]
+
+
+def _ranks(above: Indices, level: Indices) -> Numbers:
+    return 1 + above + 0.5 * level
+
+
+def _others(targets: Indices, excluded: Mask) -> Mask:
+    others = ~excluded
+    others[np.arange(len(targets)), targets] = False
+    return others
+
+
+def _finite(scores: Tensor) -> NDArray[np.float32]:
+    values: NDArray[np.float32] = scores.detach().cpu().numpy()
+    bad = ~np.isfinite(values)
+    if bad.any():
+        user, item = np.argwhere(bad)[0]
+        many = f"{bad.any(1).sum()} of {len(bad)} users have such scores"
+        what = f"item {item} has the score {values[user, item]}; {many}"
+        fix = "find the first step whose loss or weights are not finite: such scores are neither ranked nor repaired"
+        raise NonFinite(what, where=f"ranking, user {user}", fix=fix)
+    return values

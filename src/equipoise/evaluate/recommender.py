@@ -1,0 +1,114 @@
+"""Scores of every item for every user, as the federation would show them: encoded once, ranked under both protocols.
+
+A user's window is the last T items before the target, its memory what its client kept after training. A client that
+was never asked remembers by novelty alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from equipoise.client.histories import KEPT, HistoryWork
+from equipoise.client.recall import READ, RECENT, Recall, last_items, query
+from equipoise.core.values import ClientState, Indices, State
+from equipoise.data.interactions import Interactions
+from equipoise.memory.dynamic import Kept, retrieve
+from equipoise.models.recommender import Recommender
+from equipoise.models.windows import Windows
+from equipoise.objective.recommend import COMMON
+
+USERS = 50
+"""Users scored in one pass."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Who is shown something, and where in their histories: users [N] and positions [N]."""
+
+    users: Indices
+    at: Indices
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A recommender to load states into, everybody's histories, and what clients remember."""
+
+    model: Recommender
+    work: HistoryWork
+    data: Interactions
+    fresh: dict[int, Kept] = field(default_factory=dict)
+    """What clients remember that were never asked."""
+
+    def scores(self, state: State, gift: State, own: Mapping[int, ClientState], shown: Shown) -> Iterator[Tensor]:
+        """[n, V] of so many users at a time, by one model for all."""
+        self.model.load_state_dict(dict(state))
+        self.model.eval()
+        common = {name.removeprefix(COMMON): rows for name, rows in gift.items() if name.startswith(COMMON)}
+        for first in range(0, len(shown.users), USERS):
+            part = Shown(shown.users[first : first + USERS], shown.at[first : first + USERS])
+            yield self._scored(self.windows(part, own), common)
+
+    def _scored(self, windows: Windows, common: State) -> Tensor:
+        with torch.inference_mode():
+            states = self.model.encode(windows)
+            last = windows.valid.sum(1) - 1
+            newest = states[torch.arange(len(last)), last][:, None]
+            return self.model.rank(newest, windows, common).scores[:, 0]
+
+    def windows(self, shown: Shown, own: Mapping[int, ClientState]) -> Windows:
+        length = self.work.model.length
+        histories = [self.data.history(user) for user in shown.users]
+        items, valid = (
+            np.zeros((len(histories), length), dtype=np.int64),
+            np.zeros((len(histories), length), dtype=bool),
+        )
+        for row, (history, at) in enumerate(zip(histories, shown.at, strict=True)):
+            seen = history[max(0, at - length) : at]
+            items[row, : len(seen)], valid[row, : len(seen)] = seen, True
+        recents = [last_items(history, [at], RECENT) for history, at in zip(histories, shown.at, strict=True)]
+        reads = [self._read(user, at, own) for user, at in zip(shown.users.tolist(), shown.at.tolist(), strict=True)]
+        recent, recent_valid = (np.concatenate(part) for part in zip(*recents, strict=True))
+        memory, memory_valid = (np.stack(part) for part in zip(*reads, strict=True))
+        none = torch.empty(0, dtype=torch.int64)
+        return Windows(
+            items=torch.from_numpy(items),
+            targets=torch.from_numpy(items),
+            valid=torch.from_numpy(valid),
+            recent=torch.from_numpy(recent),
+            recent_valid=torch.from_numpy(recent_valid),
+            memory=torch.from_numpy(memory),
+            memory_valid=torch.from_numpy(memory_valid),
+            level=torch.zeros(2),
+            keep=torch.empty(0),
+            rows=none,
+            negatives=none,
+        )
+
+    def _read(self, user: int, at: int, own: Mapping[int, ClientState]) -> tuple[Indices, np.ndarray]:
+        """The items whose features a user's experts read at a position."""
+        history, features, options = self.data.history(user)[:at], self.work.features, self.work.memory
+        if features is None or options is None:
+            (items,), (valid,) = last_items(history, [at], READ if features is not None else 1)
+            return items * valid, valid
+        kept = self._kept(user, at, own)
+        recent = features[history[max(0, at - RECENT) : at]]
+        positions, valid = retrieve(kept, features[history[kept[0]]], query(recent, len(recent)), at, options)
+        return history[positions] * valid, valid
+
+    def _kept(self, user: int, at: int, own: Mapping[int, ClientState]) -> Kept:
+        memory = own[user].memory if user in own else {}
+        if memory:
+            positions, times, uses = (memory[name].numpy().astype(np.int64) for name in KEPT)
+            return positions, times, uses
+        if user not in self.fresh:
+            assert self.work.features is not None
+            assert self.work.memory is not None
+            history = self.data.history(user)[:at]
+            recall = Recall(history, self.work.features, self.work.memory)
+            (self.fresh[user],) = recall.at(np.zeros(len(history), dtype=np.float32), [len(history)])
+        return self.fresh[user]

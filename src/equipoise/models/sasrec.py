@@ -1,0 +1,82 @@
+"""SASRec: causal self-attention over the items a user met.
+
+    x_t = e_{i_t} + p_t        x ← x + drop(Attention(LN x))        x ← x + drop(FFN(LN x))        h = LN x
+
+Windows are padded at the end, so the causal mask alone keeps padding out of every position that exists. Dropout's
+masks come with the windows: a client's draws are its own, however many clients are trained together.
+Source: Kang & McAuley, "Self-Attentive Sequential Recommendation", 2018; normalised before each layer.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from equipoise.models.windows import Windows
+
+START = 0.02
+"""Standard deviation of item and position vectors at the start."""
+
+
+class Items(nn.Module):
+    """The item table, tied for input and scoring, a bias per item, and the scale of the dot product."""
+
+    def __init__(self, n_items: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(START * torch.randn(n_items, width))
+        self.bias = nn.Parameter(torch.zeros(n_items))
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, items: Tensor) -> Tensor:
+        return F.embedding(items, self.weight)
+
+
+class Block(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm_attention, self.norm_feed = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.mix, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.widen, self.narrow = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, x: Tensor, keep: tuple[Tensor, Tensor] | None) -> Tensor:
+        attended, fed = keep or (None, None)
+        x = x + dropped(self.attention(self.norm_attention(x)), attended)
+        return x + dropped(self.narrow(F.relu(self.widen(self.norm_feed(x)))), fed)
+
+    def attention(self, x: Tensor) -> Tensor:
+        windows, length, width = x.shape
+        split = self.mix(x).reshape(windows, length, 3, self.heads, width // self.heads)
+        query, key, value = split.permute(2, 0, 3, 1, 4).unbind(0)
+        ahead = torch.ones(length, length, dtype=torch.bool, device=x.device).triu(1)
+        affinity = (query @ key.transpose(-1, -2)) * (width // self.heads) ** -0.5
+        mixed = affinity.masked_fill(ahead, -torch.inf).softmax(-1) @ value
+        joined: Tensor = self.out(mixed.transpose(1, 2).reshape(windows, length, width))
+        return joined
+
+
+class Backbone(nn.Module):
+    def __init__(self, width: int, blocks: int, heads: int, length: int) -> None:
+        super().__init__()
+        self.positions = nn.Parameter(START * torch.randn(length, width))
+        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(blocks))
+        self.norm = nn.LayerNorm(width)
+
+    @property
+    def n_masks(self) -> int:
+        """Places where dropout acts: after the sum of vectors, and twice in each block."""
+        return 1 + 2 * len(self.blocks)
+
+    def forward(self, vectors: Tensor, windows: Windows) -> Tensor:
+        """States [W, T, D] after each position."""
+        masks = windows.keep.unbind(0) if windows.keep.numel() else None
+        x = dropped(vectors + self.positions[: vectors.shape[1]], masks[0] if masks else None)
+        for number, block in enumerate(self.blocks):
+            x = block(x, (masks[1 + 2 * number], masks[2 + 2 * number]) if masks else None)
+        states: Tensor = self.norm(x)
+        return states
+
+
+def dropped(x: Tensor, mask: Tensor | None) -> Tensor:
+    return x if mask is None else x * mask

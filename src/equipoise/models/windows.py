@@ -1,0 +1,45 @@
+"""What a recommender reads and says: parts of one user's history, and a score for every item after each position.
+
+W windows of T positions, M rows of memory, L recent items, V items, D features
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+
+class Windows(NamedTuple):
+    """Parts of one client's history, and what the client's memory held before each of them.
+
+    items, targets   [W, T]        what was met, and what came next; padded at the end
+    valid            [W, T]        which positions exist
+    recent           [W, L]        the items just before the window, `recent_valid` where there were any
+    memory           [W, M]        the items whose features the experts read, `memory_valid` where there are any
+    level            [2]           running mean and deviation of the client's losses; deviation 0 at the very first step
+    keep             [P, W, T, D]  dropout's masks from the client's own stream; [0] for none
+    rows             [R]           the items whose rows the client holds, which all numbers above count; [0] for all
+    negatives        [N]           items that a sampled loss compares the targets with, of those rows; [0] for none
+    """
+
+    items: Tensor
+    targets: Tensor
+    valid: Tensor
+    recent: Tensor
+    recent_valid: Tensor
+    memory: Tensor
+    memory_valid: Tensor
+    level: Tensor
+    keep: Tensor
+    rows: Tensor
+    negatives: Tensor
+
+
+class Ranked(NamedTuple):
+    """What a recommender says of windows: scores [W, T, V]; of the targets, each expert's output [W, T, D] in order of
+    the experts, and the router's weights [W, T, experts]."""
+
+    scores: Tensor
+    experts: tuple[Tensor, ...]
+    weights: Tensor

@@ -1,0 +1,37 @@
+"""Next-item losses, per position.
+
+    softmax   ℓ_t = −z_t,i⁺ + log Σ_c e^{z_t,c}                       over the whole catalogue
+    sampled   ℓ_t = −z_t,i⁺ + log(e^{z_t,i⁺} + Σ_{n ∈ N} e^{z_t,n})    over negatives the client drew
+    bpr       ℓ_t = mean_{n ∈ N} −log σ(z_t,i⁺ − z_t,n)
+
+The base loss is the mean over positions that exist. Source: for `bpr`, Rendle et al., 2009.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+LossKind = Literal["softmax", "sampled", "bpr"]
+
+
+def softmax_loss(scores: Tensor, targets: Tensor) -> Tensor:
+    """[…, T, V], [… T] → [… T]."""
+    return F.cross_entropy(scores.flatten(0, -2), targets.flatten(), reduction="none").view_as(targets)
+
+
+def sampled_loss(positive: Tensor, negative: Tensor) -> Tensor:
+    """[… T], [… T, N] → [… T]."""
+    return torch.cat([positive[..., None], negative], -1).logsumexp(-1) - positive
+
+
+def bpr_loss(positive: Tensor, negative: Tensor) -> Tensor:
+    return -F.logsigmoid(positive[..., None] - negative).mean(-1)
+
+
+def masked_mean(values: Tensor, valid: Tensor) -> Tensor:
+    """Over the entries that exist; 0 where none does."""
+    return (values * valid).sum() / valid.sum().clamp_min(1)

@@ -1,0 +1,91 @@
+"""The recommender's objective: the next item, and two views of it that agree.
+
+L_b = rec + w_lb·lb        L_a = con, where there are two experts
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from equipoise.core.values import Losses, Moment, State
+from equipoise.models.windows import Ranked, Windows
+from equipoise.objective.compose import Net, Objective
+from equipoise.objective.modalities import Contrast, ContrastOptions, contrast, load_balance, surprise
+from equipoise.objective.rank import LossKind, bpr_loss, masked_mean, sampled_loss, softmax_loss
+
+COMMON = "common."
+"""How rows of the global memory are called among what the server sends."""
+
+
+def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossKind = "softmax") -> Objective:
+    """`how` None: the next item alone."""
+
+    def losses(net: Net, windows: Windows, received: State, moment: Moment) -> Losses:
+        common = {name.removeprefix(COMMON): rows for name, rows in received.items() if name.startswith(COMMON)}
+        ranked: Ranked = net.forward(windows, common)
+        each, valid = per_position(ranked.scores, windows, kind), windows.valid
+        parts = {"rec": masked_mean(each, valid)}
+        measured: dict[str, Tensor] = {}
+        hit = masked_mean((ranked.scores.detach().argmax(-1) == windows.targets).float(), valid)
+        align = None
+        if ranked.experts:
+            parts |= {"lb": load * load_balance(ranked.weights.flatten(0, 1), valid.flatten())} if load else {}
+            measured |= _router(ranked, valid)
+        if how is not None and len(ranked.experts) == 2:
+            surprised = surprise(each.detach(), level_of(each.detach(), windows))
+            outputs = [output.flatten(0, 1) for output in ranked.experts]
+            seen = (ranked.weights > 0).all(-1) & valid
+            found = contrast(outputs[0], outputs[1], surprised.flatten(), seen.flatten(), how)
+            align = found.loss
+            measured |= _weighting(found, surprised.flatten(), seen.flatten())
+        base = torch.stack(list(parts.values())).sum()
+        return Losses(base, align, parts, hit, {"loss": each.detach()}, measured)
+
+    return losses
+
+
+def per_position(scores: Tensor, windows: Windows, kind: LossKind) -> Tensor:
+    """The loss of every position [W, T], of scores [W, T, V]."""
+    if kind == "softmax":
+        return softmax_loss(scores, windows.targets)
+    positive = scores.gather(-1, windows.targets[..., None])[..., 0]
+    negative = scores[..., windows.negatives]
+    return sampled_loss(positive, negative) if kind == "sampled" else bpr_loss(positive, negative)
+
+
+def level_of(each: Tensor, windows: Windows) -> Tensor:
+    """The client's running mean and deviation; at its very first step those of the step itself."""
+    mean = masked_mean(each, windows.valid)
+    deviation = masked_mean((each - mean).square(), windows.valid).sqrt()
+    return torch.where(windows.level[1] > 0, windows.level, torch.stack([mean, deviation]))
+
+
+def _router(ranked: Ranked, valid: Tensor) -> dict[str, Tensor]:
+    weights = ranked.weights.detach()
+    return {f"router/{k}": masked_mean(weights[..., k], valid) for k in range(weights.shape[-1])}
+
+
+def _weighting(found: Contrast, surprised: Tensor, valid: Tensor) -> dict[str, Tensor]:
+    """How surprise was distributed, and whether surprising samples weigh more."""
+    weights, each = found.weights.detach(), found.each.detach()
+    n = valid.sum().clamp_min(1)
+    share = weights.sum().square() / (weights.square().sum() * n).clamp_min(1e-12)
+    pull = weights * each
+    return {
+        "surprise": masked_mean(surprised, valid),
+        "surprise/deviation": _deviation(surprised, valid),
+        "weights/variance": _deviation(weights, valid).square(),
+        "weights/ess": share,
+        "surprise/loss_corr": _correlation(surprised, pull, valid),
+    }
+
+
+def _deviation(values: Tensor, valid: Tensor) -> Tensor:
+    return masked_mean((values - masked_mean(values, valid)).square(), valid).sqrt()
+
+
+def _correlation(a: Tensor, b: Tensor, valid: Tensor) -> Tensor:
+    left, right = a - masked_mean(a, valid), b - masked_mean(b, valid)
+    spread = (masked_mean(left.square(), valid) * masked_mean(right.square(), valid)).sqrt()
+    return masked_mean(left * right, valid) / spread.clamp_min(1e-12)

@@ -1,0 +1,57 @@
+"""The global memory: centres of what clients remember, clustered anew each round and sent down as rows to read.
+
+    rows ← k-means_G( centres of the round's clients ∪ rows of the last round, by the weight behind them )
+
+Each modality is clustered with the others, as one vector, so that a row's picture and its text belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from equipoise.core.values import ClientUpdate, State
+from equipoise.memory.prototypes import Rows, centres
+from equipoise.server.merge import Merge, ServerState
+
+FADE = 0.5
+"""What the weight of the last round's rows keeps."""
+TOLD, SENT, ROWS, WEIGHTS = "centres.", "common.", "common/rows", "common/weights"
+
+
+def with_common_memory(merge: Merge, rows: int) -> Merge:
+    """The merge, and a global memory of at most so many rows beside it."""
+
+    def merged(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
+        after = merge(state, updates)
+        told = [update.own.told for update in sorted(updates, key=lambda update: update.client) if update.own.told]
+        if not told:
+            return after
+        found, behind = _clustered(told, state.memory, rows)
+        kept = {ROWS: torch.from_numpy(found), WEIGHTS: torch.from_numpy(behind)}
+        return replace(after, gift=_sent(found, told[0]), memory={**after.memory, **kept})
+
+    return merged
+
+
+def _clustered(told: Sequence[State], memory: State, rows: int) -> tuple[Rows, Rows]:
+    parts = [np.concatenate([one[name].numpy() for name in _names(one)], axis=1) for one in told]
+    weights = [one["weights"].numpy() for one in told]
+    if ROWS in memory:
+        parts.append(memory[ROWS].numpy())
+        weights.append(FADE * memory[WEIGHTS].numpy())
+    return centres(np.concatenate(parts), rows, 0, np.concatenate(weights))
+
+
+def _sent(found: Rows, told: State) -> State:
+    """The rows of each modality, as experts read them."""
+    cuts = np.cumsum([told[name].shape[1] for name in _names(told)])[:-1]
+    split = zip(_names(told), np.split(found, cuts, axis=1), strict=True)
+    return {f"{SENT}{name.removeprefix(TOLD)}": torch.from_numpy(part.copy()) for name, part in split}
+
+
+def _names(told: State) -> list[str]:
+    return sorted(name for name in told if name.startswith(TOLD))

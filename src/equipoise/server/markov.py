@@ -1,0 +1,57 @@
+"""A Markov table: what follows what, within a few steps.
+
+    n_ij = Σ over training histories h and positions t, Σ_{g=1..5} [h_t = i and h_{t+g} = j] / g
+    score_j = Σ_{p=1..10} √n_ij / p        i = the p-th item from the end of the history
+
+n adds up over clients; the root is taken of the sum. It keeps frequent pairs from drowning the others, and was chosen
+on validation (MovieLens-1M, 1000 most active users, hr@10/full): .211, against .200 for counts divided by the root of
+their row's sum, .198 for row shares and .191 for plain counts. A first-order chain (g = 1, p = 1) is the textbook
+form; the decays are ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from equipoise.core.values import Indices
+from equipoise.server.popularity import spanned
+
+GAPS = 5
+"""How far apart two items may be to be counted as a transition."""
+LAST = 10
+"""Items at the end of a history that are followed on."""
+UNIT = 60
+"""Divisible by every gap: 1/g is counted in sixtieths, exactly, so that the order of a sum does not matter."""
+
+
+def count_transitions(items: Indices, bounds: Indices, train_end: Indices, n_items: int) -> csr_array:
+    """60·n of the first train_end[u] items of each history, summed over the users given: int64 [V, V]."""
+    users, at = spanned(bounds[:-1], train_end)
+    met = items[at]
+    before, after, weights = [], [], []
+    for gap in range(1, GAPS + 1):
+        same = users[gap:] == users[:-gap]
+        before.append(met[:-gap][same])
+        after.append(met[gap:][same])
+        weights.append(np.full(len(after[-1]), UNIT // gap))
+    places = np.concatenate(before), np.concatenate(after)
+    return sparse(np.concatenate(weights), places, (n_items, n_items))
+
+
+def score_next(counts: csr_array, items: Indices, bounds: Indices, ends: Indices) -> Tensor:
+    """Scores of every item after the first ends[u] of a history: float32 [U, V]; zeros where nothing is known."""
+    skipped, until = np.maximum(ends - LAST, 0), bounds[:-1] + ends
+    users, at = spanned(bounds[:-1] + skipped, ends - skipped)
+    recent = sparse(1 / (until[users] - at), (users, items[at]), (len(ends), counts.shape[0]))
+    return torch.from_numpy((recent @ (counts / UNIT).sqrt()).toarray().astype(np.float32))
+
+
+def sparse(values: NDArray[Any], places: tuple[Indices, Indices], shape: tuple[int, int]) -> csr_array:
+    """A matrix that is zero elsewhere; what falls on the same place is summed."""
+    return csr_array((values, places), shape=shape)  # type: ignore[no-untyped-call]

@@ -1,0 +1,257 @@
+"""What every federation of recommenders promises, on generated histories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from equipoise.config.loader import load
+from equipoise.config.schema import Config
+from equipoise.core.errors import ConfigError
+from equipoise.core.values import ClientUpdate
+from equipoise.engine.local import Local
+from equipoise.run.build import build
+from equipoise.run.checkpoint import pack, unpack
+from equipoise.run.loop import federate, first_snapshot, plan
+from equipoise.server.predict import Merged
+from tests.conftest import assert_same, nobody, numbers, records, untouched_rng
+
+SMALL = ("data.users=24", "data.length=24", "data.items=160", "model.length=8", "model.width=16", "rounds=3")
+
+
+def rec(*overrides: str) -> Config:
+    """24 users, 160 items, three rounds of five clients; a later override wins."""
+    given = {text.split("=")[0]: text for text in (*SMALL, "evaluate.every=1", *overrides)}
+    return load("rec/feddmmr", list(given.values())).config
+
+
+ID_ONLY = ("model=sasrec", "model.length=8", "model.width=16", "model.heads=2", "model.blocks=1", "balance=none")
+KINDS = {
+    "id only": ID_ONLY,
+    "visual": ("model.experts=visual", "balance=none"),
+    "both": (),
+    "recent": ("method.memory=recent",),
+    "global memory": ("method.common=4", "method.prototypes=2"),
+    "learnt λ": ("balance=decoupled-hinge",),
+    "adamw": ("client.optimiser=adamw", "client.lr=0.01"),
+    "sampled": ("method.loss=sampled", "method.negatives=9"),
+    "bpr": ("method.loss=bpr", "method.negatives=9"),
+    "personal router": ("server.personal=[router]",),
+    "staged": ("client.stages=[{rounds: 1, groups: [items, backbone]}]",),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_clients_on_one_axis_are_clients_one_after_another(kind):
+    """The vectorised path within float tolerance of the sequential one: every recorded number, and the weights."""
+    together, alone = (records(rec(*KINDS[kind], f"engine.together={size}")) for size in (4, 1))
+    ours, theirs = numbers(together), numbers(alone)
+    assert ours.keys() == theirs.keys()
+    for key in ours:
+        if key[2] != "seconds":
+            assert ours[key] == pytest.approx(theirs[key], rel=2e-3, abs=2e-4), key
+    for name, tensor in together[-1].snapshot.server.model.items():
+        near = 1e-5 if kind != "adamw" else 0.02  # AdamW takes whole steps along gradients that are rounding noise
+        assert torch.allclose(tensor, alone[-1].snapshot.server.model[name], rtol=1e-3, atol=near), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_goes_on_from_its_checkpoint_is_never_having_stopped(kind):
+    federation = build(rec(*KINDS[kind]))
+    whole = records(federation)
+    again = unpack(pack(whole[0].snapshot))
+    rest = list(federate(federation, Local(federation.site), again, 1, nobody))
+    assert numbers(rest) == {key: value for key, value in numbers(whole).items() if key[0] > 0}
+
+
+def test_processes_give_the_numbers_of_this_process():
+    ours, local = (records(rec("rounds=1", f"engine={name}")) for name in ("processes", "local"))
+    assert numbers(ours) == numbers(local)
+
+
+def test_training_leaves_the_global_generators_alone():
+    federation = build(rec())
+    with untouched_rng():
+        list(Local(federation.site).map(plan(federation, first_snapshot(federation), 0)))
+
+
+def test_a_fraction_of_the_users_trains_in_a_round_and_every_user_is_a_client():
+    federation = build(rec())
+    assert federation.n_clients == 24
+    assert len(plan(federation, first_snapshot(federation), 0)) == 5  # a fifth
+
+
+def test_an_untrained_model_is_at_chance_under_both_protocols():
+    federation = build(rec("data.users=200", "data.items=200"))
+    scores = federation.judge.final(Merged(federation.start, ()), {})
+    for protocol, share in (("full", 0.0), ("uni100", 10 / 101)):
+        chance = scores[None, f"hr@10/{protocol}/chance"]
+        assert share == 0 or chance == pytest.approx(share)
+        assert abs(scores[None, f"hr@10/{protocol}"] - chance) < 3 * np.sqrt(chance * (1 - chance) / 200)
+
+
+def test_the_same_weights_scored_twice_give_the_same_figures():
+    federation = build(rec())
+    (first,) = {tuple(federation.judge.final(Merged(federation.start, ()), {}).items()) for _ in range(2)}
+    assert first
+
+
+def test_the_best_state_scored_again_gives_the_figures_it_was_stored_with():
+    federation = build(rec())
+    last = records(federation)[-1]
+    best = unpack(pack(last.snapshot)).best
+    assert best is not None
+    again = federation.judge.final(Merged(best.model, (), best.gift), best.own)
+    stored = {(row.client, row.name): row.value for row in last.rows}
+    assert again == {key: stored[key] for key in again}
+    validation = {
+        (r.step, row.value) for r in records(federation) for row in r.rows if row.name == "ndcg@10/full/validation"
+    }
+    assert (best.step, best.value) == max(validation, key=lambda pair: (pair[1], -pair[0]))
+
+
+def test_test_is_scored_once_at_the_end():
+    steps = records(rec())
+    assert [any(row.name == "hr@10/full" for row in step.rows) for step in steps] == [False, False, True]
+
+
+def test_a_run_ends_when_validation_no_longer_improves():
+    steps = records(rec("rounds=40", "evaluate.patience=2", "method.server.lr=1e-9", "client.lr=1e-9"))
+    assert len(steps) < 10
+    assert any(row.name == "hr@10/full" for row in steps[-1].rows)
+
+
+def test_what_a_stage_does_not_train_stays_to_the_last_bit():
+    federation = build(rec("client.stages=[{rounds: 2, groups: [experts, router]}]"))
+    steps, start = records(federation), federation.start
+    frozen = [name for group in ("items", "backbone") for name in federation.groups[group]]
+    assert_same({n: steps[1].snapshot.server.model[n] for n in frozen}, {n: start[n] for n in frozen})
+    moved = steps[1].snapshot.server.model["experts.visual.out"]
+    assert not torch.equal(moved, start["experts.visual.out"])
+    assert not torch.equal(steps[2].snapshot.server.model["items.weight"], start["items.weight"])
+
+
+def test_what_is_personal_is_never_merged_and_kept_by_its_client():
+    federation = build(rec("server.personal=[router]", "server.fraction=1.0"))
+    last = records(federation)[-1].snapshot
+    names = federation.groups["router"]
+    assert_same({n: last.server.model[n] for n in names}, {n: federation.start[n] for n in names})
+    assert all(own.model.keys() == set(names) for own in last.own.values())
+    biases = {tuple(own.model["router.bias"].tolist()) for own in last.own.values()}
+    assert len(biases) == 24
+
+
+@pytest.mark.parametrize("key", ["server.personal=[rooter]", "client.stages=[{rounds: 1, groups: [rooter]}]"])
+def test_a_group_that_the_model_has_not_is_refused(key):
+    with pytest.raises(ConfigError, match="the model has no group 'rooter'; did you mean 'router'"):
+        build(rec(key))
+
+
+def test_rows_that_a_client_does_not_touch_are_not_even_there():
+    federation = build(rec("method.loss=sampled", "method.negatives=3"))
+    tasks = plan(federation, first_snapshot(federation), 0)
+    for result in Local(federation.site).map(tasks):
+        assert isinstance(result, ClientUpdate)
+        rows = result.rows["items.weight"]
+        history = federation.site.history(result.client, 0).items
+        assert set(history.tolist()) <= set(rows.tolist())
+        assert len(rows) == len(np.unique(history)) + 3
+        assert result.model["items.weight"].shape == (len(rows), 16)
+        assert result.model["items.bias"].shape == (len(rows),)
+
+
+def test_rows_are_averaged_over_the_clients_that_hold_them():
+    federation = build(rec("method.loss=sampled", "method.negatives=3", "method.server.optimiser=none", "rounds=1"))
+    tasks = plan(federation, first_snapshot(federation), 0)
+    results = sorted(Local(federation.site).map(tasks), key=lambda result: result.client)
+    after = records(federation)[-1].snapshot.server.model["items.bias"]
+    for item in range(len(after)):
+        held = [(r.samples, r.model["items.bias"][r.rows["items.bias"] == item]) for r in results]
+        held = [(n, value.item()) for n, value in held if len(value)]
+        expected = (
+            sum(n * v for n, v in held) / sum(n for n, _ in held) if held else federation.start["items.bias"][item]
+        )
+        assert after[item].item() == pytest.approx(float(expected), abs=1e-6)
+
+
+def test_traffic_of_a_sampled_loss_is_rows_not_tables():
+    small, whole = (
+        {row.name: row.value for row in records(rec(*kind, "rounds=1"))[-1].rows if row.client is None}
+        for kind in (("method.loss=sampled", "method.negatives=1"), ())
+    )
+    assert small["bytes/up"] < whole["bytes/up"]
+    assert small["bytes/down"] < whole["bytes/down"]
+
+
+def test_one_client_with_all_histories_is_the_centralised_run():
+    """FedAvg over a single client that holds everybody's data, against the method that pools it."""
+    common = (*ID_ONLY, "client.batch=4", "rounds=3", "client.momentum=0")
+    central = records(rec(*common, "method=centralised"))[-1].snapshot.server.model
+    federation = build(rec(*common, "method=fedavg", "server.fraction=1.0"))
+    one = replace(federation.site, users=[np.arange(24)])
+    federated = records(replace(federation, site=one))[-1].snapshot.server.model
+    assert_same(federated, central)
+
+
+def test_a_target_is_in_memory_as_often_in_training_as_in_the_end():
+    """Never: a generated history repeats no item, and a memory holds nothing later."""
+    federation = build(rec())
+    recipe = federation.site.recipe()
+    last = records(federation)[-1].snapshot
+    for task in plan(federation, last, 2):
+        feed = recipe.feed(task)
+        for step in feed.steps():
+            windows = step.batch
+            read = [set(row[ok].tolist()) for row, ok in zip(windows.memory, windows.memory_valid, strict=True)]
+            for row, ok, memory in zip(windows.targets, windows.valid, read, strict=True):
+                assert not memory & set(row[ok].tolist())
+    target = federation.judge.target("test")
+    shown = federation.judge.shop.windows(target.shown, last.own)
+    assert all(
+        item not in row[ok] for item, row, ok in zip(target.items, shown.memory, shown.memory_valid, strict=True)
+    )
+
+
+def test_the_memory_fills_and_is_kept_with_its_client():
+    last = records(rec("server.fraction=1.0"))[-1]
+    assert len(last.snapshot.own) == 24
+    for own in last.snapshot.own.values():
+        assert (own.memory["loss"] >= 0).sum() == len(own.memory["loss"]) - 1  # the first item is nobody's target
+        assert len(own.memory["positions"]) > 0
+    rates = [row.value for row in last.rows if row.name == "memory/write_rate"]
+    assert 0 < np.mean(rates) < 1
+
+
+def test_what_the_server_remembers_is_read_by_every_client():
+    """Without the global memory the same weights score differently."""
+    federation = build(rec("method.common=4", "method.prototypes=2", "client.lr=3.0"))
+    best = records(federation)[-1].snapshot.best
+    assert best is not None
+    assert best.gift["common.visual"].shape == (4, 32)
+    assert best.gift["common.text"].shape == (4, 24)
+    target = federation.judge.target("test").shown
+    scores = [
+        torch.cat(list(federation.judge.shop.scores(best.model, gift, best.own, target))) for gift in (best.gift, {})
+    ]
+    assert not torch.allclose(*scores, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (("model=cnn",), "'cnn' is not for interactions"),
+        (("method=fafi",), "'fafi' is not for interactions"),
+        (("partition=dirichlet",), "'dirichlet' is not for interactions"),
+    ],
+)
+def test_what_reads_images_is_refused(wrong, message):
+    with pytest.raises(ConfigError, match=message):
+        load("rec/feddmmr", list(wrong))
+
+
+def test_an_expert_without_its_table_is_refused():
+    with pytest.raises(ConfigError, match="need features that were not given: text"):
+        build(rec("data.text=null"))
