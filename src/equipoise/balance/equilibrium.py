@@ -3,7 +3,8 @@
     network   L_b + λ·L_a
     λ         clip(s·EMA(L_b) / (EMA(L_a) + ε), λmin, λmax)        losses detached
 
-Status: works. λ tracks what the learned policies would settle at, inside its bounds by construction.
+Status: works. λ tracks what the learned policies would settle at, inside its bounds by construction. With prototypes
+started at the anchors L_a is near zero and λ sits at λmax: in our study it equals `constant` there to the last bit.
 """
 
 from __future__ import annotations
