@@ -74,10 +74,10 @@ def ranking_table(metrics: Mapping[str, float]) -> Table | None:
     names = [f"{kind}/{protocol}" for protocol in ("full", "uni100") for kind in ("hr@10", "ndcg@10", "mrr")]
     if not any(name in metrics for name in names):
         return None
-    table = Table("test", "value", "95 % interval", *BESIDE, "last validation", box=None, header_style="bold")
+    table = Table("test", "value", "95 %", *BESIDE, box=None, header_style="bold")
     for name in names:
         low, high = metrics.get(f"{name}/low"), metrics.get(f"{name}/high")
-        interval = f"{low:.4f} to {high:.4f}" if low is not None and high is not None else ""
-        beside = [f"{metrics[f'{name}/{who}']:.4f}" for who in (*BESIDE, "validation")]
-        table.add_row(name, f"{metrics[name]:.4f}", interval, *beside)
+        interval = f"{low:.3f} … {high:.3f}" if low is not None and high is not None else ""
+        beside = [metrics.get(f"{name}/{who}") for who in BESIDE]
+        table.add_row(name, f"{metrics[name]:.4f}", interval, *("" if x is None else f"{x:.4f}" for x in beside))
     return table

@@ -57,6 +57,9 @@ class Site(Protocol):
     def counts(self, client: int) -> Labels:
         """How many samples of each class a client has."""
 
+    def is_idle(self, client: int, step: int) -> bool:
+        """Whether a client has nothing to train on at that step."""
+
     def recipe(self) -> Recipe: ...
 
     def shared(self) -> Shared:

@@ -16,6 +16,7 @@ from equipoise.core.values import Indices, Labels, Task
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features, Interactions
 from equipoise.engine.engine import Arrays, Shared, clock_of, method_of, ragged, unragged
+from equipoise.evaluate.slice_judge import slice_of
 from equipoise.memory.dynamic import Rows
 from equipoise.method.answers import CLASSIFY
 from equipoise.models.build import build_recommender
@@ -98,8 +99,15 @@ class HistorySite:
     def history(self, user: int, step: int) -> History:
         """A user's items up to the end of what may be trained on at that step, and which of them are targets."""
         items, slices = self.histories.interactions.history(user), self.histories.slices
-        first, last = (0, self.histories.train_end[user]) if slices is None else slices[user, step : step + 2]
-        return History(items[:last], max(1, int(first)), int(last))
+        if slices is None:
+            return History(items[: self.histories.train_end[user]], 1, int(self.histories.train_end[user]))
+        here = slice_of(step, self.config.steps, slices.shape[1] - 1)
+        first, last = slices[user, here : here + 2].tolist()
+        return History(items[:last], max(1, first), last)
+
+    def is_idle(self, client: int, step: int) -> bool:
+        histories = [self.history(user, step) for user in self.users[client]]
+        return all(history.first >= history.last for history in histories)
 
 
 def combined(features: Mapping[str, Features]) -> Rows:

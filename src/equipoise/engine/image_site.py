@@ -55,6 +55,9 @@ class ImageSite:
         indices = unragged("owned", arrays)
         return cls(config, images, indices, facts["n_classes"], tuple(facts["mean"]), tuple(facts["std"]))
 
+    def is_idle(self, client: int, step: int) -> bool:
+        return False
+
     def recipe(self) -> Recipe:
         config, method = self.config, method_of(self.config)
         model = build_model(config.model, self.shape, self.n_classes, config.seed, method.head)

@@ -41,7 +41,7 @@ class Shop:
     model: Recommender
     work: HistoryWork
     data: Interactions
-    fresh: dict[int, Kept] = field(default_factory=dict)
+    fresh: dict[tuple[int, int], Kept] = field(default_factory=dict)
     """What clients remember that were never asked."""
 
     def scores(self, state: State, gift: State, own: Mapping[int, ClientState], shown: Shown) -> Iterator[Tensor]:
@@ -105,10 +105,10 @@ class Shop:
         if memory:
             positions, times, uses = (memory[name].numpy().astype(np.int64) for name in KEPT)
             return positions, times, uses
-        if user not in self.fresh:
+        if (user, at) not in self.fresh:
             assert self.work.features is not None
             assert self.work.memory is not None
             history = self.data.history(user)[:at]
             recall = Recall(history, self.work.features, self.work.memory)
-            (self.fresh[user],) = recall.at(np.zeros(len(history), dtype=np.float32), [len(history)])
-        return self.fresh[user]
+            (self.fresh[user, at],) = recall.at(np.zeros(len(history), dtype=np.float32), [len(history)])
+        return self.fresh[user, at]

@@ -1,8 +1,9 @@
 """An expert reads one modality of the client's memory on behalf of every item; a router weighs the experts.
 
-    a_rc = softmax_r(⟨Q f_c, K m_r⟩/√k)      o_c = LN(Σ_r a_rc U m_r)      O starts at zero
-    score of item c gains w_c·⟨O o_c, e_c⟩   w_c = softmax over experts that see c of ⟨B u, f_c⟩ + b
+    a_rc = softmax_r(⟨Q f_c, K m_r⟩/√k)       o_c = LN(Σ_r a_rc U m_r)      O starts at zero
+    score of item c gains w_c·⟨O o_c, e_c + t⟩      w_c = softmax over experts that see c of ⟨B u, f_c⟩ + b
 
+t is learnt and common to all items: what the output says of an item counts even where nothing is known of its e_c.
 f_c are the item's features, m_r those of a memory row (and one learnt row for "nothing here fits"), u the user's
 recent items. The normalised output of all V items is never formed. With ũ_r = U m_r less its own mean,
 
@@ -28,6 +29,8 @@ scalar gate of 0.1 before it, and a gate that nothing reads."""
 EPSILON = 1e-5
 SHARPNESS = 8.0
 """The affinity of two equal feature rows at the start; orthogonal rows start near 0."""
+NOTHING = 3.0
+"""The affinity of the row for "nothing here fits" at the start: that of twenty rows that have nothing to do with it."""
 GATE = 0.1
 
 
@@ -46,7 +49,7 @@ class Expert(nn.Module):
     present: Tensor
     centre: Tensor
 
-    def __init__(self, features: Features, width: int, keys: int, fusion: Fusion) -> None:
+    def __init__(self, features: Features, width: int, keys: int, fusion: Fusion, has_taste: bool = True) -> None:
         super().__init__()
         rows, present = torch.from_numpy(features.rows), torch.from_numpy(features.present)
         centre = rows[present].mean(0)
@@ -56,9 +59,11 @@ class Expert(nn.Module):
         near = (SHARPNESS / keys**0.5) ** 0.5 * torch.randn(keys, rows.shape[1])
         self.query, self.key = nn.Parameter(near.clone()), nn.Parameter(near.clone())
         self.value = nn.Parameter(torch.randn(width, rows.shape[1]))
-        self.no_key, self.no_value = nn.Parameter(torch.zeros(keys)), nn.Parameter(torch.zeros(width))
+        self.no_key, self.no_value = nn.Parameter(torch.zeros(keys)), nn.Parameter(torch.randn(width) * width**-0.5)
+        self.no_bias = nn.Parameter(torch.tensor(NOTHING))
         self.norm = nn.LayerNorm(width, eps=EPSILON)
         self.out = nn.Parameter(torch.zeros(width, width)) if fusion == "zero" else None
+        self.taste = nn.Parameter(torch.randn(width) * width**-0.5) if has_taste and fusion == "zero" else None
         self.gate = nn.Parameter(torch.tensor(GATE)) if fusion in ("gate", "disconnected") else None
         self.is_gated = fusion == "gate"
         """Whether anything reads the gate."""
@@ -79,6 +84,7 @@ class Expert(nn.Module):
         keys = torch.cat([memory @ self.key.T, self.no_key.expand(windows, 1, -1)], 1)
         flat = torch.linalg.multi_dot([keys.flatten(0, 1), self.query, table.T])
         affinity = flat.unflatten(0, keys.shape[:2]) * keys.shape[-1] ** -0.5
+        affinity = torch.cat([affinity[:, :-1], affinity[:, -1:] + self.no_bias], 1)
         attention = affinity.masked_fill(~seen[..., None], -torch.inf).softmax(1)
         values = torch.cat([memory @ self.value.T, self.no_value.expand(windows, 1, -1)], 1)
         values = values - values.mean(-1, keepdim=True)
@@ -91,8 +97,10 @@ class Expert(nn.Module):
         shift = self.norm.bias.expand(len(read.values), 1, -1)
         return self.turned(torch.cat([read.values * self.norm.weight, shift], 1))
 
-    def gain(self, read: Read, met: Tensor) -> Tensor:
-        """⟨O o_c, e_c⟩ of every item, [W, V], from ⟨row, e_c⟩ of the rows above."""
+    def gain(self, read: Read, rows: Tensor, met: Tensor) -> Tensor:
+        """⟨O o_c, e_c + t⟩ of every item, [W, V], from the rows above and ⟨row, e_c⟩."""
+        if self.taste is not None:
+            met = met + (rows @ self.taste)[..., None]
         return (read.attention * met[:, :-1]).sum(1) * read.inverse + met[:, -1]
 
     def outputs(self, read: Read, chosen: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """A sequential recommender: SASRec alone, or with experts that read what items look like and what is said of them.
 
-    score_tc = κ·⟨LN(h_t) + Σ_e w_ec·O_e o_ec, e_c⟩ + b_c        dot product, learnable scale κ and item bias b
+    score_tc = κ·(⟨LN(h_t), e_c⟩ + Σ_e w_ec·⟨O_e o_ec, e_c + t_e⟩) + b_c      learnable scale κ and item bias b
     cosine   = √D·cos(LN(h_t) + Σ_e w_ec·O_e o_ec, e_c)          the report's, an option
 
 One function scores everywhere: in training, in both protocols of the evaluation, with and without experts.
@@ -62,7 +62,8 @@ class Recommender(nn.Module):
         self.router: Router | None = None
         if isinstance(options, DmmrOptions):
             for name, table in features.items():
-                self.experts[name] = Expert(table, options.width, options.keys, options.fusion)
+                has_taste = options.scoring == "dot"
+                self.experts[name] = Expert(table, options.width, options.keys, options.fusion, has_taste)
             widths = [table.rows.shape[1] for table in features.values()]
             self.router = Router(widths, options.width, options.router == "user")
 
@@ -85,14 +86,16 @@ class Recommender(nn.Module):
         """Scores of all items after states [W, Q, D]; experts' outputs are of the windows' targets."""
         if self.router is None:
             none = states.new_zeros(*windows.targets.shape, 0)
-            return Ranked(self._score(states, self._meet(states), None), (), none)
+            return Ranked(self._score(states, self._scaled(states) @ self.items.weight.T, None), (), none)
         experts: list[Expert] = [self.experts[name] for name in self.experts]  # type: ignore[misc]
         reads = [expert.read(windows, common.get(name)) for name, expert in zip(self.experts, experts, strict=True)]
-        rows = [states, *(expert.rows(read) for expert, read in zip(experts, reads, strict=True))]
-        product, *met = torch.split(self._meet(torch.cat(rows, 1)), [part.shape[1] for part in rows], 1)
+        parts = [states, *(expert.rows(read) for expert, read in zip(experts, reads, strict=True))]
+        sizes, scaled = [part.shape[1] for part in parts], self._scaled(torch.cat(parts, 1))
+        product, *met = torch.split(scaled @ self.items.weight.T, sizes, 1)
         weights = self.router(self._user(windows), experts, windows)
-        for weight, expert, read, part in zip(weights.unbind(-1), experts, reads, met, strict=True):
-            product = product + (weight * expert.gain(read, part))[:, None]
+        rows = torch.split(scaled, sizes, 1)[1:]
+        for k, (expert, read) in enumerate(zip(experts, reads, strict=True)):
+            product = product + (weights[..., k] * expert.gain(read, rows[k], met[k]))[:, None]
         added = self._added(weights, experts, reads) if self.options.scoring == "cosine" else None
         chosen = windows.targets[..., None].expand(-1, -1, len(experts))
         return Ranked(
@@ -101,10 +104,9 @@ class Recommender(nn.Module):
             weights.gather(1, chosen),
         )
 
-    def _meet(self, rows: Tensor) -> Tensor:
-        """⟨row, e_c⟩ of every item; the scale is taken here, where there are few numbers to multiply."""
-        scaled = self.items.scale * rows if self.options.scoring == "dot" else rows
-        return scaled @ self.items.weight.T
+    def _scaled(self, rows: Tensor) -> Tensor:
+        """κ is taken here, where there are few numbers to multiply."""
+        return self.items.scale * rows if self.options.scoring == "dot" else rows
 
     def _score(self, states: Tensor, product: Tensor, added: Tensor | None) -> Tensor:
         """`product` [W, Q, V] is ⟨state + added, e⟩; `added` [W, V, D] is needed where cosines are taken."""

@@ -27,6 +27,7 @@ from equipoise.evaluate.judge import ImageJudge, Judge
 from equipoise.evaluate.looks import Scorer
 from equipoise.evaluate.rank_judge import RankJudge
 from equipoise.evaluate.recommender import Shop
+from equipoise.evaluate.slice_judge import SliceJudge
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
 from equipoise.models.recommender import DmmrOptions, wanted
@@ -111,9 +112,15 @@ def build_recommendation(config: Config, options: InteractionOptions, data_path:
     site = HistorySite(config, histories, features, owned)
     model, work = site.parts()
     require_groups(config, model.groups)
-    is_merged = method.predict is not None and not config.server.personal
-    judge = RankJudge(Shop(model, work, data), histories, features, config, content_of(data, features), is_merged)
-    judge.target("validation")  # a catalogue too small to rank in is refused here, not after the training
+    shop, content = Shop(model, work, data), content_of(data, features)
+    judge: Judge
+    if histories.slices is not None:
+        _require_rounds(config, options)
+        judge = SliceJudge(shop, histories, config, content)
+    else:
+        is_merged = method.predict is not None and not config.server.personal
+        judge = RankJudge(shop, histories, features, config, content, is_merged)
+        judge.target("validation")  # a catalogue too small to rank in is refused here, not after the training
     start, notes = state_of(model), notes_of(data, features)
     return Federation(config, clock_of(config), method, partition, site, judge, start, model.groups, notes)
 
@@ -128,6 +135,13 @@ def load_histories(
     features = item_features(options, histories.interactions, data_path, config.seed)
     _require_features(config, features)
     return histories, {name: features[name] for name in wanted(config.model)}
+
+
+def _require_rounds(config: Config, options: InteractionOptions) -> None:
+    """In a stream every slice but the last is trained on, for as many rounds as any other."""
+    if config.is_one_shot or config.steps % (options.slices - 1):
+        what = f"{options.slices} slices need rounds in a multiple of {options.slices - 1}, got {config.steps}"
+        raise ConfigError(what, where="rounds", fix=f"set rounds={5 * (options.slices - 1)}, or data.slices")
 
 
 def _require_features(config: Config, features: Mapping[str, Features]) -> None:

@@ -105,7 +105,11 @@ def plan(federation: Federation, snapshot: Snapshot, step: int) -> list[Task]:
     """Who trains, and from what."""
     epochs = federation.clock.span(step) if federation.method.trains else range(0)
     shared = {**(federation.start if federation.carries else snapshot.server.model), **snapshot.gift}
-    clients = [client for client in cohort(federation, step) if client not in snapshot.stopped]
+    clients = [
+        client
+        for client in cohort(federation, step)
+        if client not in snapshot.stopped and not federation.site.is_idle(client, step)
+    ]
     return [Task(step, client, epochs, shared, snapshot.own.get(client, ClientState())) for client in clients]
 
 

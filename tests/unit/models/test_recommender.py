@@ -70,7 +70,7 @@ def written_out(built: Recommender, told: Windows, common: dict[str, Tensor]) ->
         known = table[told.recent[w][told.recent_valid[w]]]
         user = F.layer_norm(known.mean(0), (D,)) if len(known) else torch.zeros(D)
         for c in range(V):
-            added, weights = torch.zeros(D), {}
+            added, tasted, weights = torch.zeros(D), torch.tensor(0.0), {}
             for k, (name, expert) in enumerate(built.experts.items()):
                 if expert.present[c]:
                     who = user if options.router == "user" else torch.ones(1)
@@ -83,14 +83,17 @@ def written_out(built: Recommender, told: Windows, common: dict[str, Tensor]) ->
                     rows = torch.cat([rows, F.normalize(common[name] - expert.centre, dim=1)])
                 keys = torch.cat([rows @ expert.key.T, expert.no_key[None]])
                 values = torch.cat([rows @ expert.value.T, expert.no_value[None]])
-                attention = (keys @ (expert.query @ expert.table[c]) / 4**0.5).softmax(0)
+                affinity = keys @ (expert.query @ expert.table[c]) / 4**0.5
+                affinity[-1] += expert.no_bias
+                attention = affinity.softmax(0)
                 out = expert.norm(attention @ values)
                 out = out if expert.out is None else expert.out @ out
                 added = added + share * out * (expert.gate if options.fusion == "gate" else 1)
+                tasted = tasted + (0 if expert.taste is None else share * (out @ expert.taste))
             for t in range(T):
                 fused = states[w, t] + added
                 if options.scoring == "dot":
-                    scores[w, t, c] = built.items.scale * (fused @ table[c]) + built.items.bias[c]
+                    scores[w, t, c] = built.items.scale * (fused @ table[c] + tasted) + built.items.bias[c]
                 else:
                     scores[w, t, c] = D**0.5 * F.cosine_similarity(fused, table[c], dim=0)
     return scores
@@ -119,7 +122,9 @@ def test_the_experts_outputs_are_those_of_the_targets():
     keys = torch.cat([rows @ expert.key.T, expert.no_key[None]])
     values = torch.cat([rows @ expert.value.T, expert.no_value[None]])
     for t in range(T):
-        attention = (keys @ (expert.query @ expert.table[told.targets[1, t]]) / 2).softmax(0)
+        affinity = keys @ (expert.query @ expert.table[told.targets[1, t]]) / 2
+        affinity[-1] += expert.no_bias
+        attention = affinity.softmax(0)
         assert torch.allclose(ranked.experts[0][1, t], expert.norm(attention @ values), atol=1e-5)
     assert ranked.weights.shape == (2, T, 2)
     assert torch.allclose(ranked.weights.sum(-1)[told.targets != 3].amin(), torch.tensor(1.0))
