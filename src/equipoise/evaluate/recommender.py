@@ -41,6 +41,8 @@ class Shop:
     model: Recommender
     work: HistoryWork
     data: Interactions
+    ends: Indices | None = None
+    """[U] where training ended: what clients remember that were never asked, they remember up to there."""
     fresh: dict[tuple[int, int], Kept] = field(default_factory=dict)
     """What clients remember that were never asked."""
 
@@ -105,6 +107,7 @@ class Shop:
         if memory:
             positions, times, uses = (memory[name].numpy().astype(np.int64) for name in KEPT)
             return positions, times, uses
+        at = at if self.ends is None else min(at, int(self.ends[user]))
         if (user, at) not in self.fresh:
             assert self.work.features is not None
             assert self.work.memory is not None

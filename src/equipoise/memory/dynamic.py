@@ -1,19 +1,19 @@
 """What a client remembers of its own history: what surprised it, and what was new to it.
 
-    write t    if z_t > surprise, or 1 − max_{s ∈ last 50} ⟨f_t, f_s⟩ > novelty
+    write t    if z_t > surprise, or (n_t − m)/d > novelty        n_t = 1 − max_{s ∈ last 50} ⟨f_t, f_s⟩
     short      the last 50 written, first in, first out; what leaves it goes to the long term
     long       200 rows; a near-duplicate (⟨f, f'⟩ ≥ merge) joins the older row: uses + 1, time = now
     utility    e^{−age·ln 2/half_life} + ln(1 + uses)/ln(2 + uses)        the least is forgotten
 
-z_t is the client's standardised loss at position t, f unit features of items. Time is the position in the history,
-never a clock on the wall, and the memory before position t is made of positions below t alone, so a target cannot be
-in the memory it is predicted from unless it was met before. Source: ours, after the fifth original report.
+z_t is the client's standardised loss at position t and f are unit features of items; m and d are mean and deviation of n
+before t: what is new is judged by what this user is used to, whatever features it is told by. Time is the position in
+the history, never a clock on the wall. The memory before position t is made of positions below t alone, so a target
+cannot be in the memory it is predicted from unless it was met before. Source: ours, after the fifth original report.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,15 @@ Kept = tuple[Indices, Indices, Indices]
 """(position, time of the last use, uses) of everything remembered."""
 RECENT = 50
 """Positions that novelty compares with."""
+AT_LEAST = 10
+"""Positions before which nothing is usual."""
 
 
 class MemoryOptions(Options):
     """What is written, kept and read."""
 
     surprise: float = Field(1.0, description="a loss so many deviations above the client's mean is written")
-    novelty: float = Field(0.5, ge=0, le=2, description="1 − cosine to the nearest recent item from which one is new")
+    novelty: float = Field(1.0, description="an item so many deviations newer than the client is used to is written")
     short: int = Field(50, ge=1, description="rows of the short term")
     long: int = Field(200, ge=1, description="rows of the long term")
     merge: float = Field(0.95, ge=-1, le=1, description="cosine from which two rows are one")
@@ -43,20 +45,42 @@ class MemoryOptions(Options):
     mix: float = Field(0.3, ge=0, le=1, description="share of utility in what is read; the rest is similarity")
 
 
-@dataclass
 class Memory:
-    """Positions in the history, oldest write first, and how often each was met again."""
+    """Positions in the history. Long-term rows stand in slots, so that forgetting one moves no other."""
 
-    short: list[int] = field(default_factory=list)
-    long: list[int] = field(default_factory=list)
-    times: list[int] = field(default_factory=list)
-    uses: list[int] = field(default_factory=list)
+    def __init__(self, width: int, options: MemoryOptions) -> None:
+        self.options = options
+        self.short: list[int] = []
+        self.n_long = 0
+        self.columns = np.zeros((3, options.long), dtype=np.int64)  # position, time of the last use, uses
+        self.features = np.zeros((options.long, width), dtype=np.float32)
 
     def rows(self) -> Kept:
-        positions = np.array([*self.long, *self.short], dtype=np.int64)
-        times = np.array([*self.times, *self.short], dtype=np.int64)
-        uses = np.array([*self.uses, *[1] * len(self.short)], dtype=np.int64)
+        long, short = self.columns[:, : self.n_long], np.array(self.short, dtype=np.int64)
+        positions, times, uses = np.concatenate([long, [short, short, np.ones_like(short)]], axis=1)
         return positions, times, uses
+
+    def write(self, position: int, features: Rows) -> None:
+        self.short.append(position)
+        if len(self.short) > self.options.short:
+            self._keep(self.short.pop(0), position, features)
+
+    def _keep(self, leaving: int, now: int, features: Rows) -> None:
+        """What leaves the short term joins its twin, or takes a free slot, or that of the least useful row."""
+        _, times, uses = self.columns[:, : self.n_long]
+        if self.n_long:
+            cosine = self.features[: self.n_long] @ features[leaving]
+            twin = int(cosine.argmax())
+            if cosine[twin] >= self.options.merge:
+                uses[twin] += 1
+                times[twin] = now
+                return
+        if self.n_long < self.options.long:
+            slot, self.n_long = self.n_long, self.n_long + 1
+        else:
+            slot = int(utility(times, uses, now, self.options).argmin())
+        self.columns[:, slot] = leaving, leaving, 1
+        self.features[slot] = features[leaving]
 
 
 def novelty(features: Rows) -> NDArray[np.float32]:
@@ -73,40 +97,30 @@ def novelty(features: Rows) -> NDArray[np.float32]:
     return 1 - nearest
 
 
+def unusual(new: Rows) -> Rows:
+    """How many deviations newer than so far each position is; 0 while there is nothing to compare with."""
+    n = np.maximum(np.arange(len(new)), 1)
+    total, squares = (np.concatenate([[0.0], np.cumsum(part)[:-1]]) for part in (new, new.astype(np.float64) ** 2))
+    mean = total / n
+    deviation = np.sqrt(np.maximum(squares / n - mean**2, 0))
+    z: Rows = ((new - mean) / np.maximum(deviation, 1e-6)).astype(np.float32)
+    return np.where(np.arange(len(new)) < AT_LEAST, np.float32(0), z)
+
+
 def written(surprise: Rows, new: Rows, options: MemoryOptions) -> Mask:
-    """Which positions are written down."""
-    return (surprise > options.surprise) | (new > options.novelty)
+    """Which positions are written down; at the beginning, when nothing is usual yet, all of them."""
+    start = np.arange(len(new)) < AT_LEAST
+    return start | (surprise > options.surprise) | (unusual(new) > options.novelty)
 
 
 def replay(features: Rows, writes: Mask, bounds: Sequence[int], options: MemoryOptions) -> Iterator[Kept]:
     """The memory as it stood before each of the ascending positions `bounds`."""
-    memory, done = Memory(), 0
+    memory, done = Memory(features.shape[1], options), 0
     for bound in bounds:
-        for position in np.flatnonzero(writes[done:bound]) + done:
-            _write(memory, int(position), features, options)
+        for position in (np.flatnonzero(writes[done:bound]) + done).tolist():
+            memory.write(position, features)
         done = max(done, bound)
         yield memory.rows()
-
-
-def _write(memory: Memory, position: int, features: Rows, options: MemoryOptions) -> None:
-    memory.short.append(position)
-    if len(memory.short) <= options.short:
-        return
-    leaving = memory.short.pop(0)
-    if memory.long:
-        cosine = features[memory.long] @ features[leaving]
-        twin = int(cosine.argmax())
-        if cosine[twin] >= options.merge:
-            memory.uses[twin] += 1
-            memory.times[twin] = position
-            return
-    memory.long.append(leaving)
-    memory.times.append(leaving)
-    memory.uses.append(1)
-    if len(memory.long) > options.long:
-        worst = int(utility(np.array(memory.times), np.array(memory.uses), position, options).argmin())
-        for column in (memory.long, memory.times, memory.uses):
-            del column[worst]
 
 
 def utility(times: Indices, uses: Indices, now: int, options: MemoryOptions) -> NDArray[np.float64]:

@@ -112,7 +112,8 @@ def build_recommendation(config: Config, options: InteractionOptions, data_path:
     site = HistorySite(config, histories, features, owned)
     model, work = site.parts()
     require_groups(config, model.groups)
-    shop, content = Shop(model, work, data), content_of(data, features)
+    ends = None if histories.slices is not None else histories.train_end
+    shop, content = Shop(model, work, data, ends), content_of(data, features)
     judge: Judge
     if histories.slices is not None:
         _require_rounds(config, options)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.memory.dynamic import MemoryOptions, novelty, replay, retrieve, utility, written
+from equipoise.memory.dynamic import MemoryOptions, novelty, replay, retrieve, unusual, utility, written
 
 SMALL = MemoryOptions(short=2, long=2, merge=0.99, read=3, half_life=10)
 
@@ -32,9 +32,21 @@ def test_novelty_forgets_what_is_more_than_fifty_positions_ago(rng):
     assert novelty(rows) == pytest.approx(expected, abs=1e-5)
 
 
-def test_surprise_or_novelty_is_written():
-    surprise, new = np.array([0, 2, 0, 2], np.float32), np.array([0, 0, 1, 1], np.float32)
-    assert written(surprise, new, MemoryOptions(surprise=1, novelty=0.5)).tolist() == [False, True, True, True]
+def test_surprise_or_novelty_is_written_and_everything_at_the_beginning():
+    new = np.array([0.4, 0.6] * 10, np.float32)
+    new[15] = 0.9  # of 0.4 and 0.6 the mean is 0.5 and the deviation 0.1: four deviations newer than usual
+    surprise = np.zeros(20, np.float32)
+    surprise[18] = 2
+    found = np.flatnonzero(written(surprise, new, MemoryOptions(surprise=1, novelty=1.5))).tolist()
+    assert found == [*range(10), 15, 18]
+
+
+def test_what_is_unusual_is_judged_by_the_past_alone():
+    new = np.random.default_rng(0).random(40).astype(np.float32)
+    z = unusual(new)
+    for t in (10, 25, 39):
+        assert z[t] == pytest.approx((new[t] - new[:t].mean()) / new[:t].std(), rel=1e-3)
+    assert not z[:10].any()
 
 
 def test_the_short_term_is_a_queue_and_what_leaves_it_is_kept_long():
@@ -53,7 +65,7 @@ def test_a_near_duplicate_joins_the_older_row():
 
 def test_the_least_useful_row_is_forgotten():
     features = directions(0, 40, 80, 120, 160)
-    assert everything(features, SMALL, 5)[0] == [1, 2, 3, 4]  # 0 is oldest
+    assert everything(features, SMALL, 5)[0] == [2, 1, 3, 4]  # 0 is oldest, and 2 takes its slot
     useful = directions(0, 40, 1, 80, 120, 160)
     assert everything(useful, SMALL, 6)[0] == [0, 3, 4, 5]  # 0 was met twice, so 1 has to go
 
