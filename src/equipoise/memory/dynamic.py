@@ -5,7 +5,7 @@
     long       200 rows; a near-duplicate (⟨f, f'⟩ ≥ merge) joins the older row: uses + 1, time = now
     utility    e^{−age·ln 2/half_life} + ln(1 + uses)/ln(2 + uses)        the least is forgotten
 
-z_t is the client's standardised loss at position t and f are unit features of items; m and d are mean and deviation of n
+z_t is the standardised loss of the client at position t, f are unit features of items, m and d mean and deviation of n
 before t: what is new is judged by what this user is used to, whatever features it is told by. Time is the position in
 the history, never a clock on the wall. The memory before position t is made of positions below t alone, so a target
 cannot be in the memory it is predicted from unless it was met before. Source: ours, after the fifth original report.
