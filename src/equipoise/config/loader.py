@@ -160,7 +160,7 @@ def layered(base: Flat, layer: Flat) -> Flat:
     for block, registry in NAMED.items():
         name = layer.get(f"{block}.name")
         if name is not None and name != base.get(f"{block}.name"):
-            known = _kept(block, registry, str(name))
+            known = _kept(block, registry, str(name), base.get(f"{block}.name"))
             kept = {
                 key: value
                 for key, value in kept.items()
@@ -171,14 +171,19 @@ def layered(base: Flat, layer: Flat) -> Flat:
     return {**kept, **layer}
 
 
-def _kept(block: str, registry: Any, name: str) -> set[str] | None:
-    """The keys that survive another choice of name: those every name of the block has, and a splitter's α."""
+def _kept(block: str, registry: Any, name: str, before: Any) -> set[str] | None:
+    """The keys that survive another choice of name: those every name of the block has, a splitter's α, and those of a
+    model that is a part of the other."""
     try:
         options = registry.find(name).options
+        former = registry.find(str(before)).options if before is not None else options
     except UnknownName:
         return None  # reported by check, with a suggestion
-    common = set(type(Config.model_fields[block].default).model_fields) & set(options.model_fields)
-    return common | ({"alpha"} & set(options.model_fields))
+    known = set(options.model_fields)
+    common = set(type(Config.model_fields[block].default).model_fields) & known
+    if block == "model" and (issubclass(former, options) or issubclass(options, former)):
+        common = set(former.model_fields) & known
+    return common | ({"alpha"} & known)
 
 
 def nested(layer: Flat) -> dict[str, Any]:
