@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -37,3 +39,18 @@ def test_a_wholly_foreign_model_is_described_in_few_words():
     assert objection(update(0, 1, foreign), LIKE) == (
         "its tensors are not the model's: missing ['steps', 'w'], unexpected ['x0', 'x1', 'x10']"
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([1], None),
+        ([2], "the rows of w are not different whole numbers from 0 to 1"),
+        ([-1], "the rows of w are not different whole numbers from 0 to 1"),
+        ([0, 1], "w is torch.float32 (1, 3), expected torch.float32 (2, 3)"),
+        ([0, 0], "the rows of w are not different whole numbers from 0 to 1"),
+    ],
+)
+def test_rows_of_a_table_must_be_rows_of_it(rows, reason):
+    part = replace(update(0, 1, {**GOOD, "w": torch.zeros(1, 3)}), rows={"w": torch.tensor(rows)})
+    assert objection(part, LIKE) == reason

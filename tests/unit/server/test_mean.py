@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import torch
@@ -58,3 +59,10 @@ def test_the_merge_keeps_the_servers_memory():
     merged = mean(ServerState(B, memory), [update(0, 1, A)])
     assert_same(merged.model, A)
     assert merged.memory is memory
+
+
+def test_rows_of_a_table_are_averaged_over_those_who_hold_them():
+    before = {"t": torch.tensor([[0.0], [1.0], [2.0], [3.0]])}
+    one = replace(update(0, 30, {"t": torch.tensor([[10.0], [20.0]])}), rows={"t": torch.tensor([0, 2])})
+    two = replace(update(1, 10, {"t": torch.tensor([[40.0], [50.0]])}), rows={"t": torch.tensor([2, 3])})
+    assert weighted_mean([one, two], before)["t"].tolist() == [[10.0], [1.0], [(30 * 20 + 10 * 40) / 40], [50.0]]

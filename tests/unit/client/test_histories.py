@@ -1,0 +1,132 @@
+"""A history as windows: every pair once, nothing from the future, draws from the client's own streams."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equipoise.client.histories import History, HistoryFeed, HistoryWork, spans
+from equipoise.client.recall import last_items, standardised
+from equipoise.config.loader import load
+from equipoise.core.clock import Clock
+from equipoise.core.values import ClientState, Task
+from equipoise.memory.dynamic import MemoryOptions
+from equipoise.models.recommender import SasrecOptions
+
+MODEL = SasrecOptions(length=4, width=3, dropout=0.5)
+
+
+def unit_rows(n: int, width: int = 5) -> np.ndarray:
+    rows = np.random.default_rng(0).standard_normal((n, width)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def feed(items, first=1, last=None, own=None, epochs=range(1), **work) -> HistoryFeed:
+    config = load("rec/sasrec", ["client.batch=2"]).config
+    made = HistoryWork(config, Clock(10, 10), MODEL, n_masks=2, n_items=50, **work)
+    items = np.asarray(items)
+    history = History(items, first, len(items) if last is None else last)
+    return HistoryFeed(made, Task(0, 7, epochs, {}, ClientState(memory=own or {})), [history])
+
+
+@given(n=st.integers(2, 40), first=st.integers(1, 10), length=st.integers(1, 9))
+def test_windows_cover_every_target_once_counted_from_the_newest(n, first, length):
+    found = spans(History(np.arange(n), min(first, n), n), length)
+    assert [t for a, b in found for t in range(a, b)] == list(range(min(first, n), n))
+    assert all(0 < b - a <= length for a, b in found)
+    assert all(b - a == length for a, b in found[1:])
+
+
+def test_a_window_pairs_each_item_with_the_next():
+    (step, *_) = feed(range(20, 30)).steps()
+    windows = step.batch
+    for row in range(2):
+        n = int(windows.valid[row].sum())
+        assert (windows.targets[row, :n] == windows.items[row, :n] + 1).all()  # 20, 21, 22 …
+        first = int(windows.items[row, 0])
+        recent = windows.recent[row][windows.recent_valid[row]]
+        assert recent.tolist() == list(range(20, first + 1))[-10:]
+
+
+def test_every_pair_is_trained_on_once_an_epoch():
+    for epochs in (range(1), range(3, 5)):
+        met = [
+            item
+            for step in feed(range(20, 30), epochs=epochs).steps()
+            for item in step.batch.targets[step.batch.valid].tolist()
+        ]
+        assert sorted(met) == sorted(list(range(21, 30)) * len(epochs))
+    assert feed(range(20, 30)).samples == 9
+    assert feed(range(20, 30)).n_steps == 2  # nine pairs in windows of four: three windows, two a step
+
+
+def test_the_order_and_the_masks_are_the_clients_own_and_the_same_again():
+    first, again, other = (list(feed(range(20, 40), epochs=e).steps()) for e in (range(1), range(1), range(1, 2)))
+    assert all(torch.equal(a.batch.keep, b.batch.keep) for a, b in zip(first, again, strict=True))
+    assert not torch.equal(first[0].batch.keep, other[0].batch.keep)
+    kept = torch.cat([step.batch.keep.flatten() for step in first])
+    assert set(kept.unique().tolist()) == {0.0, 2.0}  # half is dropped, the rest counts double
+
+
+def test_progress_is_that_of_the_whole_run():
+    steps = list(feed(range(20, 40), epochs=range(3, 4)).steps())
+    assert [step.moment.progress for step in steps] == pytest.approx(
+        [0.3 + 0.1 * k / len(steps) for k in range(len(steps))]
+    )
+
+
+def test_losses_are_written_where_they_were_made_and_move_the_level():
+    one = feed(range(20, 30), features=unit_rows(50), memory=MemoryOptions())
+    for step in one.steps():
+        one.observe({"loss": step.batch.targets.float()})
+    kept = one.memory()
+    assert kept["loss"].tolist() == [-1.0, *range(21, 30)]
+    assert 21 < kept["level"][0] < 30
+    again = feed(range(20, 30), own=kept, features=unit_rows(50), memory=MemoryOptions())
+    assert again.level.tolist() == kept["level"].tolist()
+    assert again.losses[0].tolist() == kept["loss"].tolist()
+
+
+def test_without_a_dynamic_memory_the_newest_items_are_read():
+    (step, *_) = feed(range(20, 45), features=unit_rows(50)).steps()
+    for row in range(2):
+        first = int(step.batch.items[row, 0])
+        read = step.batch.memory[row][step.batch.memory_valid[row]].tolist()
+        assert read == list(range(20, first + 1))[-20:]
+
+
+def test_rows_and_negatives_are_numbered_as_the_client_holds_them():
+    one = feed(range(20, 30), negatives=6, holds_rows=True)
+    assert one.rows is not None
+    assert len(one.rows) == 16
+    (step, *_) = one.steps()
+    windows = step.batch
+    held = windows.rows.numpy()
+    assert (held[windows.targets[windows.valid]] == held[windows.items[windows.valid]] + 1).all()
+    drawn = held[windows.negatives.numpy()]
+    assert len(drawn) == 6
+    assert not set(drawn) & set(range(20, 30))
+
+
+def test_several_histories_are_one_clients_where_data_is_pooled():
+    config = load("rec/sasrec", ["client.batch=2"]).config
+    work = HistoryWork(config, Clock(10, 10), MODEL, n_masks=2, n_items=50)
+    histories = [History(np.arange(a, a + 6), 1, 6) for a in (0, 10, 20)]
+    pooled = HistoryFeed(work, Task(0, 0, range(1), {}), histories)
+    met = [item for step in pooled.steps() for item in step.batch.targets[step.batch.valid].tolist()]
+    assert sorted(met) == [*range(1, 6), *range(11, 16), *range(21, 26)]
+    assert pooled.samples == 15
+
+
+def test_the_newest_items_stand_last():
+    items, valid = last_items(np.array([5, 6, 7]), [2, 0], 3)
+    assert (items * valid).tolist() == [[0, 5, 6], [0, 0, 0]]
+    assert valid.tolist() == [[False, True, True], [False] * 3]
+
+
+def test_a_position_that_was_never_trained_on_surprises_nobody():
+    z = standardised(np.array([-1, 3, 1], np.float32), np.array([2, 0.5], np.float32))
+    assert z.tolist() == [0, 2, -2]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from equipoise.core.values import ClientState
+from equipoise.server.common_memory import with_common_memory
+from equipoise.server.merge import ServerState, keep
+from tests.conftest import update
+
+
+def told(client: int, visual, text, weights):
+    own = ClientState(
+        told={
+            "centres.visual": torch.tensor(visual, dtype=torch.float32),
+            "centres.text": torch.tensor(text, dtype=torch.float32),
+            "weights": torch.tensor(weights, dtype=torch.float32),
+        }
+    )
+    return replace(update(client, 10, {"w": torch.zeros(1)}), own=own)
+
+
+def pairs(gift) -> list[tuple[float, ...]]:
+    return sorted(zip(gift["common.visual"].flatten().tolist(), gift["common.text"].flatten().tolist(), strict=True))
+
+
+def test_a_rows_picture_and_its_text_stay_together():
+    """Two clients tell the same two centres in opposite order."""
+    merge = with_common_memory(keep, 2)
+    clients = [told(0, [[0], [9]], [[1], [5]], [1, 1]), told(1, [[9], [0]], [[5], [1]], [1, 1])]
+    after = merge(ServerState({}), clients)
+    assert pairs(after.gift) == [(0, 1), (9, 5)]
+
+
+def test_centres_count_by_the_rows_behind_them_and_fade():
+    merge = with_common_memory(keep, 1)
+    first = merge(ServerState({}), [told(0, [[0]], [[0]], [3]), told(1, [[4]], [[8]], [1])])
+    assert pairs(first.gift) == [(1, 2)]
+    second = merge(first, [told(2, [[7]], [[8]], [2])])  # the four rows of before count half
+    assert pairs(second.gift) == [((2 * 1 + 2 * 7) / 4, (2 * 2 + 2 * 8) / 4)]
+
+
+def test_a_round_in_which_nobody_tells_anything_changes_nothing():
+    merge = with_common_memory(keep, 2)
+    state = ServerState({"w": torch.ones(1)})
+    assert merge(state, [update(0, 1, {"w": torch.zeros(1)})]) is state
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_who_answered_first_does_not_matter(order):
+    clients = [told(k, [[k], [k + 5]], [[k], [2 * k]], [1, 2]) for k in range(3)]
+    found = with_common_memory(keep, 3)(ServerState({}), [clients[k] for k in order])
+    expected = with_common_memory(keep, 3)(ServerState({}), clients)
+    assert torch.equal(found.gift["common.visual"], expected.gift["common.visual"])
