@@ -78,6 +78,13 @@ SWEEP_JSON = [
     ("failed", "[{cell, seed, error}] of the cells that did not finish"),
     ("against, reductions, rows, protocol", "as in `compare`; absent when no cell finished"),
 ]
+FEATURES_JSON = [
+    ("path", "the table that was written"),
+    ("items, width", "its rows and columns"),
+    ("skipped", "items left out: without text or picture, damaged, or with a row of zeros"),
+    ("encoder", "its name; of a file or folder, the last part of the path"),
+    ("seconds", "how long this command encoded, without loading the encoder"),
+]
 JSON: dict[str, list[tuple[str, str]]] = {
     "run": RUN_JSON,
     "resume": RUN_JSON,
@@ -140,6 +147,8 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("files", "[{path, bytes, is_new}]; `is_new` is false for a file that was there and whole"),
         ("terms", "what the authors of the set ask, where it is known here"),
     ],
+    "features text": FEATURES_JSON,
+    "features images": FEATURES_JSON,
     "presets": [
         ("name, summary", "what to type after `run` or `sweep`, and one sentence"),
         ("kind", "`run` or `sweep`"),

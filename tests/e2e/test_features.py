@@ -17,6 +17,7 @@ from equipoise.cli import app
 from equipoise.cli.features import Tenths, shown_progress
 from equipoise.core.errors import DataError, MissingExtra
 from equipoise.data.feature_tables import read_features
+from tests.docs.documents import DOCS, blocks
 from tests.e2e.conftest import Equipoise, command, environment
 from tests.unit.data.small_encoders import Means, save_pictures, save_program, save_sentence_model
 
@@ -118,6 +119,15 @@ def test_a_beginning_with_another_encoder_is_refused(folder, posters):
     assert "delete images.npz.partial" in caught.value.fix
 
 
+def test_the_how_to_makes_an_encoder_and_reads_its_table(folder, posters, capsys):
+    export, look = (block.text for block in blocks(DOCS / "howto" / "features.md", "python"))
+    (folder / "encoder.pt2").unlink()
+    exec(compile(export, "export", "exec", dont_inherit=True), {"__name__": "how_to"})
+    assert run("images", "posters", "--encoder", "encoder.pt2", "-o", "images.npz").exit_code == 0
+    exec(compile(look, "look", "exec", dont_inherit=True), {"__name__": "how_to"})
+    assert "(40, 64) {'encoder': 'encoder.pt2'" in capsys.readouterr().out
+
+
 def test_open_clip_is_an_extra(posters, monkeypatch):
     monkeypatch.setitem(sys.modules, "open_clip", None)
     with pytest.raises(MissingExtra, match="needs open_clip") as caught:
@@ -127,7 +137,7 @@ def test_open_clip_is_an_extra(posters, monkeypatch):
 
 def test_ctrl_c_then_the_same_command(folder, posters, equipoise: Equipoise):
     """A process is stopped after its first group and given again: the table is that of one go, to the last byte."""
-    save_pictures(posters, {f"{i}.png": (i % 256, 100, 30) for i in range(40, 1500)})
+    save_pictures(posters, {f"{i}.png": (i % 256, 100, 30) for i in range(40, 500)})
     given = ("features", "images", "posters", "--encoder", "encoder.pt2", "--batch", "1")
     started = subprocess.Popen(
         command(*given, "-o", "a.npz"), cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True

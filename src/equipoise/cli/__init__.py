@@ -11,7 +11,22 @@ import traceback
 import typer
 
 from equipoise import __version__
-from equipoise.cli import balances, compare, data, demo, fuse, ls, methods, partition, presets, resume, run, show, sweep
+from equipoise.cli import (
+    balances,
+    compare,
+    data,
+    demo,
+    features,
+    fuse,
+    ls,
+    methods,
+    partition,
+    presets,
+    resume,
+    run,
+    show,
+    sweep,
+)
 from equipoise.core.errors import EquipoiseError
 
 HELP = """Federated learning that keeps its balance, and explains itself when it loses it.
@@ -48,6 +63,7 @@ app.command("show")(show.show)
 app.command("compare")(compare.compare)
 app.command("partition")(partition.partition)
 app.add_typer(data.app, name="data")
+app.add_typer(features.app, name="features")
 app.command("presets")(presets.presets)
 app.command("methods")(methods.methods)
 app.command("balances")(balances.balances)
