@@ -51,7 +51,7 @@ class Expert(nn.Module):
 
     def __init__(self, features: Features, width: int, keys: int, fusion: Fusion, has_taste: bool = True) -> None:
         super().__init__()
-        rows, present = torch.from_numpy(features.rows), torch.from_numpy(features.present)
+        rows, present = torch.tensor(features.rows), torch.tensor(features.present)
         centre = rows[present].mean(0)
         self.register_buffer("centre", centre, persistent=False)
         self.register_buffer("table", F.normalize(rows - centre, dim=1) * present[:, None], persistent=False)
