@@ -31,6 +31,7 @@ from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.errors import NonFinite
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Losses, Result, State, Task
+from equipoise.models.build import contiguous_copies
 from equipoise.objective.compose import Net, Objective
 
 
@@ -121,16 +122,12 @@ def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, seconds:
     if pupil.failure is not None:
         return pupil.failure
     feed, task = pupil.feed, pupil.task
-    own = ClientState(model, buffers, *map(_plain, (pupil.policy, feed.memory(), feed.told(recipe.model))))
+    own = ClientState(model, buffers, *map(contiguous_copies, (pupil.policy, feed.memory(), feed.told(recipe.model))))
     counted = {"steps": pupil.trace.steps, "samples": feed.samples, "seconds": seconds}
     metrics = {**pupil.trace.means(), **feed.numbers(), **counted}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}
     return ClientUpdate(task.client, feed.samples, model, own, metrics, feed.counts.tolist(), held)
-
-
-def _plain(state: State) -> State:
-    return {name: tensor.detach().clone(memory_format=torch.contiguous_format) for name, tensor in state.items()}
 
 
 def first_losses(recipe: Recipe, task: Task) -> Losses:

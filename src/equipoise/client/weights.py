@@ -67,7 +67,8 @@ class Together:
         trained: Collection[str] | None,
         rows: Sequence[Indices] | None = None,
     ) -> None:
-        self.model, self.trained, self.rows = model.train(), trained, rows
+        self.model, self.trained, self.rows = model.train(), trained, rows or ()
+        self.tables = getattr(model, "tables", ()) if rows else ()
         sources = [{**task.shared, **task.own.model} for task in tasks]
         self.params = {name: self._stack(name, [source[name] for source in sources]) for name in model.state_dict()}
         fresh = start_buffers({name: self.params[name][0] for name in self._moving()}, options)
@@ -77,7 +78,7 @@ class Together:
 
     def _stack(self, name: str, tensors: Sequence[Tensor]) -> Tensor:
         """Of a table, each client's own rows, as many as the longest has; the rest is never looked at."""
-        if self.rows is None or name not in getattr(self.model, "tables", ()):
+        if name not in self.tables:
             return torch.stack(list(tensors))
         held = [tensor[torch.from_numpy(rows)] for tensor, rows in zip(tensors, self.rows, strict=True)]
         return torch.nn.utils.rnn.pad_sequence(held, batch_first=True)
@@ -113,8 +114,7 @@ class Together:
             yield contiguous_copies(model), contiguous_copies(buffers)
 
     def _own(self, name: str, param: Tensor, client: int) -> Tensor:
-        is_part = self.rows is not None and name in getattr(self.model, "tables", ())
-        return param[: len(self.rows[client])] if is_part and self.rows is not None else param
+        return param[: len(self.rows[client])] if name in self.tables else param
 
 
 def _stacked(batches: Sequence[Any]) -> tuple[Tensor, ...]:

@@ -66,7 +66,8 @@ class Federation:
         assert self.method.merge is not None, "method_of fills in what a method leaves open"
         after = self.method.merge(state, updates)
         moving = None if step is None else trained(self.config, self.groups, step)
-        kept = [name for name in state.model if name in self.personal or (moving is not None and name not in moving)]
+        own = self.personal
+        kept = [name for name in state.model if name in own or (moving is not None and name not in moving)]
         return replace(after, model={**after.model, **{name: state.model[name] for name in kept}}) if kept else after
 
     @property

@@ -158,7 +158,7 @@ def merge(
 
 def carried(federation: Federation, update: ClientUpdate) -> ClientState:
     """What a client keeps from round to round: what is personal, its policy and its memory."""
-    mine = {name: update.model[name] for name in update.model if name in federation.personal}
+    mine = {name: update.model[name] for name in federation.personal}
     return ClientState(model=mine, policy=update.own.policy, memory=update.own.memory)
 
 
@@ -208,8 +208,9 @@ def traffic(federation: Federation, tasks: Sequence[Task], updates: Sequence[Cli
     up = sum(n_bytes(update.own.told) for update in updates) * (is_last or not is_one_shot)
     failed = len(tasks) - len(updates)
     down += failed * n_bytes(federation.start) * goes_down
+    personal = federation.personal
     for update in updates:
-        common = {name: tensor for name, tensor in update.model.items() if name not in federation.personal}
+        common = {name: tensor for name, tensor in update.model.items() if name not in personal}
         sent = common if moving is None else {name: common[name] for name in moving & common.keys()}
         which = n_bytes(dict(list(update.rows.items())[:1]))  # all tables hold the same rows
         down += (n_bytes(common) + which) * goes_down
