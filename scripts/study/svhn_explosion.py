@@ -35,7 +35,15 @@ def parts(study: Study) -> list[str]:
         table(header, [_row(study, label) for label in study.labels]),
         "Prototypes merged in three ways, feature average, on the same clients (`equipoise fuse`):",
         table(["", *MERGES], [_merged(study, label) for label in FUSED]),
-        claims([_runs_away(study), _falls(study), _holds(study), _harmless(study), _floor(study), _cap(study)]),
+        claims(
+            [
+                _runs_away(study),
+                *(claim(study, label) for label in ("V12", "V12 fading rate") for claim in (_falls, _holds)),
+                *(_harmless(study, label) for label in ("V12 anchor start", "V12 anchor start fading rate")),
+                *(_floor(study, label) for label in ("V13", "V13 fading rate fast σ")),
+                _cap(study),
+            ]
+        ),
         figures.client_curves(study, learned, "lam", "λ", "figures/explosion-lam.svg"),
         figures.curves(study, study.labels, accuracies, "figures/explosion-accuracy.svg"),
         figures.client_curves(study, study.labels, "proto/norm", "‖p‖", "figures/explosion-norm.svg"),
@@ -76,45 +84,52 @@ def _drops(study: Study, label: str) -> list[float]:
     return [100 * (max(curve) - curve[-1]) for curve in curves]
 
 
-def _falls(study: Study) -> Claim:
-    drops = _drops(study, "V12")
-    told = f"ends {', '.join(f'{d:.1f}' for d in drops)} points below its peak; lowest point {_trough(study)}"
-    return Claim("V12's plain merged accuracy ends at least 10 points below its peak", told, min(drops) >= 10)
+def _by_seed(drops: list[float]) -> str:
+    return f"{fmean(drops):.1f} points below it; by seed {', '.join(f'{d:.1f}' for d in drops)}"
 
 
-def _trough(study: Study) -> str:
+def _falls(study: Study, label: str) -> Claim:
+    drops = _drops(study, label)
+    told = f"{_by_seed(drops)}; lowest point {_trough(study, label)}"
+    claim = f"{label}: the plain merged accuracy ends at least 10 points below its peak, on the mean of the seeds"
+    return Claim(claim, told, fmean(drops) >= 10)
+
+
+def _trough(study: Study, label: str) -> str:
     """How far below the peak before it the merged accuracy ever was."""
     found = []
     for s in study.seeds:
-        curve = study.curve("V12", s, "accuracy/merged", None)
+        curve = study.curve(label, s, "accuracy/merged", None)
         found.append(max(100 * (max(curve[: i + 1]) - value) for i, value in enumerate(curve)))
     return ", ".join(f"−{d:.1f}" for d in found)
 
 
-def _holds(study: Study) -> Claim:
+def _holds(study: Study, label: str) -> Claim:
     moves = {}
     for name in ("accuracy/clients", "accuracy/probe"):
-        curves = [study.curve("V12", s, name, None) for s in study.seeds]
+        curves = [study.curve(label, s, name, None) for s in study.seeds]
         moves[name] = min(100 * (curve[-1] - max(curve)) for curve in curves)
     told = ", ".join(f"{name.split('/')[1]} at most {-move:.1f} below their peak" for name, move in moves.items())
-    return Claim("meanwhile clients and probe hold (within 3 points of their peak)", told, min(moves.values()) >= -3)
+    return Claim(
+        f"{label}: meanwhile clients and probe hold (within 3 points of their peak)", told, min(moves.values()) >= -3
+    )
 
 
-def _harmless(study: Study) -> Claim:
-    drops = _drops(study, "V12 anchor start")
-    told = f"{', '.join(f'{d:.1f}' for d in drops)} points below its peak"
-    return Claim("with prototypes started at the anchors it ends within 3 points of its peak", told, max(drops) <= 3)
+def _harmless(study: Study, label: str) -> Claim:
+    drops = _drops(study, label)
+    claim = f"{label}: the merged accuracy ends within 3 points of its peak, on the mean of the seeds"
+    return Claim(claim, _by_seed(drops), fmean(drops) <= 3)
 
 
-def _floor(study: Study) -> Claim:
+def _floor(study: Study, label: str) -> Claim:
     off = []
     for s in study.seeds:
-        for k in study.clients("V13", s):
-            lam, base, align = (study.curve("V13", s, name, k) for name in ("lam", "loss/base", "loss/align"))
+        for k in study.clients(label, s):
+            lam, base, align = (study.curve(label, s, name, k) for name in ("lam", "loss/base", "loss/align"))
             off.append(lam[-1] / (base[-1] / (align[-1] + 2 * GAMMA)) - 1)
     within = sum(abs(value) <= 0.1 for value in off)
     told = f"{within} of {len(off)} clients; mean {100 * fmean(off):+.0f} %, largest {100 * max(off, key=abs):+.0f} %"
-    return Claim("V13 ends within 10 % of L_b/(L_a + 2γ)", told, within == len(off))
+    return Claim(f"{label}: λ ends within 10 % of L_b/(L_a + 2γ)", told, within == len(off))
 
 
 def _cap(study: Study) -> Claim:
