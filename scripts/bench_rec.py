@@ -128,7 +128,9 @@ def plain_scores(model: Recommender, items: np.ndarray, ends: np.ndarray, chosen
     inputs = torch.from_numpy(padded)
     blank = torch.zeros(len(ends), 1, dtype=torch.int64)
     never = torch.zeros(len(ends), 1, dtype=torch.bool)
-    told = Windows(inputs, inputs, inputs >= 0, blank, never, blank, never, torch.zeros(2), torch.empty(0), none, none)
+    told = Windows(
+        inputs, inputs, inputs >= 0, blank, never, blank, never, torch.zeros(2), torch.empty(0), none, none, none
+    )
     last = torch.from_numpy(np.minimum(ends, length) - 1)
     states = model.encode(told)[torch.arange(len(ends)), last]
     columns = []

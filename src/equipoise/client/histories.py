@@ -166,9 +166,12 @@ class HistoryFeed:
         valid = np.zeros((size, length), dtype=bool)
         recent, recent_valid = np.zeros((size, RECENT), dtype=np.int64), np.zeros((size, RECENT), dtype=bool)
         memory, memory_valid = (np.zeros((size, part.shape[1]), dtype=part.dtype) for part in offers)
+        met = np.zeros((size, self.work.n_items), dtype=bool) if self.work.negatives == 0 else np.empty(0, dtype=bool)
         for row, at in enumerate(self._now):
             k, a, b = self.spans[at]
             history = self.histories[k].items
+            if len(met):
+                met[row, history[: a - 1]] = True
             items[row, : b - a], targets[row, : b - a], valid[row, : b - a] = history[a - 1 : b - 1], history[a:b], True
             (recent[row],), (recent_valid[row],) = last_items(history, [a], RECENT)
             memory[row], memory_valid[row] = offers[0][at], offers[1][at]
@@ -183,6 +186,7 @@ class HistoryFeed:
             level=torch.from_numpy(self.level.copy()),
             keep=self._keep(noise),
             rows=torch.empty(0, dtype=torch.int64) if self.rows is None else torch.from_numpy(self.rows),
+            met=torch.from_numpy(met),
             negatives=torch.from_numpy(self._negatives),
         )
 

@@ -88,6 +88,7 @@ class Shop:
             level=torch.zeros(2),
             keep=torch.empty(0),
             rows=none,
+            met=torch.empty(0, dtype=torch.bool),
             negatives=none,
         )
 

@@ -31,13 +31,13 @@ class ServerStep(Options):
     lr: float = Field(0.015, gt=0, description="η, the server's learning rate")
     beta1: float = Field(0.9, ge=0, lt=1, description="β₁, or the momentum")
     beta2: float = Field(0.98, ge=0, lt=1, description="β₂ of Adam")
-    tau: float = Field(1e-3, gt=0, description="τ of Adam, how adaptive the step may become")
+    tau: float = Field(1e-6, gt=0, description="τ of Adam, how adaptive the step may become")
     schedule: Schedule = Field("cosine", description="s(p) of the whole run, by which η goes")
 
 
 class FeddmmrOptions(MethodOptions):
     name: str = "feddmmr"
-    loss: LossKind = Field("softmax", description="over the whole catalogue, or over items that the client draws")
+    loss: LossKind = Field("unmet", description="over items not met before, the whole catalogue, or items drawn")
     negatives: int = Field(200, ge=1, description="how many items a sampled loss draws, of those the user never met")
     tau: float = Field(0.07, gt=0, description="τ of the contrast, the same for every sample")
     alpha: float = Field(0.5, ge=0, description="α, how much surprise weighs")
@@ -59,7 +59,7 @@ def feddmmr(options: FeddmmrOptions) -> Method:
         merge=with_common_memory(merge, options.common) if options.common else merge,
         memory=options.store if options.memory == "dynamic" else None,
         prototypes=options.prototypes if options.common else 0,
-        negatives=0 if options.loss == "softmax" else options.negatives,
+        negatives=options.negatives if options.loss in ("sampled", "bpr") else 0,
     )
 
 

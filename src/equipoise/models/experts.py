@@ -14,6 +14,7 @@ which is exact and costs V·rows instead of V·D. Source: ours, after the fifth 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import torch
@@ -81,27 +82,28 @@ class Expert(nn.Module):
             placed = F.normalize(common - self.centre, dim=1)
             memory = torch.cat([memory, placed.expand(windows, -1, -1)], 1)
         seen = torch.cat([told.memory_valid, told.memory_valid.new_ones(windows, extra)], 1)
-        keys = torch.cat([memory @ self.key.T, self.no_key.expand(windows, 1, -1)], 1)
-        flat = torch.linalg.multi_dot([keys.flatten(0, 1), self.query, table.T])
-        affinity = flat.unflatten(0, keys.shape[:2]) * keys.shape[-1] ** -0.5
-        affinity = torch.cat([affinity[:, :-1], affinity[:, -1:] + self.no_bias], 1)
-        attention = affinity.masked_fill(~seen[..., None], -torch.inf).softmax(1)
+        keys = torch.cat([memory @ self.key.T, self.no_key.expand(windows, 1, -1)], 1) * len(self.no_key) ** -0.5
+        bias = torch.cat([seen[:, :-1].float().log(), self.no_bias.expand(windows, 1)], 1)
+        affinity = torch.linalg.multi_dot([keys.flatten(0, 1), self.query, table.T]).unflatten(0, keys.shape[:2])
+        attention = (affinity + bias[..., None]).softmax(1)
         values = torch.cat([memory @ self.value.T, self.no_value.expand(windows, 1, -1)], 1)
         values = values - values.mean(-1, keepdim=True)
         covariance = values @ values.transpose(-1, -2) / width
-        variance = (covariance @ attention * attention).sum(1)
+        variance = torch.linalg.vecdot(covariance @ attention, attention, dim=1)
         return Read(attention, values, (variance + EPSILON).rsqrt())
 
-    def rows(self, read: Read) -> Tensor:
-        """What meets the item table: O(γ∘ũ_r) of every row, and Oβ: [W, R + 1, D]."""
+    def rows(self, read: Read) -> tuple[Tensor, Tensor]:
+        """What meets the item table: O(γ∘ũ_r) of every row [W, R, D], and Oβ [W, 1, D]."""
         shift = self.norm.bias.expand(len(read.values), 1, -1)
-        return self.turned(torch.cat([read.values * self.norm.weight, shift], 1))
+        return self.turned(read.values * self.norm.weight), self.turned(shift)
 
-    def gain(self, read: Read, rows: Tensor, met: Tensor) -> Tensor:
+    def gain(self, read: Read, rows: Sequence[Tensor], met: Sequence[Tensor]) -> Tensor:
         """⟨O o_c, e_c + t⟩ of every item, [W, V], from the rows above and ⟨row, e_c⟩."""
+        found, shift = torch.linalg.vecdot(met[0], read.attention, dim=1), met[1][:, 0]
         if self.taste is not None:
-            met = met + (rows @ self.taste)[..., None]
-        return (read.attention * met[:, :-1]).sum(1) * read.inverse + met[:, -1]
+            found = found + ((rows[0] @ self.taste)[:, None] @ read.attention)[:, 0]
+            shift = shift + rows[1][:, 0] @ self.taste[:, None]
+        return found * read.inverse + shift
 
     def outputs(self, read: Read, chosen: Tensor) -> Tensor:
         """o_c of the chosen items [W, T] of each window: [W, T, D]."""

@@ -8,7 +8,7 @@ One function scores everywhere: in training, in both protocols of the evaluation
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import torch
@@ -25,6 +25,8 @@ from equipoise.models.sasrec import Backbone, Items
 from equipoise.models.windows import Ranked, Windows
 
 MODALITIES = ("visual", "text")
+Said = tuple[Expert, Read, Tensor]
+"""An expert, what it found, and its weight [W, V] for every item."""
 
 
 class SasrecOptions(ModelOptions):
@@ -84,46 +86,47 @@ class Recommender(nn.Module):
 
     def rank(self, states: Tensor, windows: Windows, common: State) -> Ranked:
         """Scores of all items after states [W, Q, D]; experts' outputs are of the windows' targets."""
+        is_dot = self.options.scoring == "dot"
         if self.router is None:
-            none = states.new_zeros(*windows.targets.shape, 0)
-            return Ranked(self._score(states, self._scaled(states) @ self.items.weight.T, None), (), none)
+            return self._dot(states) if is_dot else self._cosine(states)
         experts: list[Expert] = [self.experts[name] for name in self.experts]  # type: ignore[misc]
         reads = [expert.read(windows, common.get(name)) for name, expert in zip(self.experts, experts, strict=True)]
-        parts = [states, *(expert.rows(read) for expert, read in zip(experts, reads, strict=True))]
-        sizes, scaled = [part.shape[1] for part in parts], self._scaled(torch.cat(parts, 1))
-        product, *met = torch.split(scaled @ self.items.weight.T, sizes, 1)
         weights = self.router(self._user(windows), experts, windows)
-        rows = torch.split(scaled, sizes, 1)[1:]
-        for k, (expert, read) in enumerate(zip(experts, reads, strict=True)):
-            product = product + (weights[..., k] * expert.gain(read, rows[k], met[k]))[:, None]
-        added = self._added(weights, experts, reads) if self.options.scoring == "cosine" else None
-        chosen = windows.targets[..., None].expand(-1, -1, len(experts))
-        return Ranked(
-            self._score(states, product, added),
-            tuple(expert.outputs(read, windows.targets) for expert, read in zip(experts, reads, strict=True)),
-            weights.gather(1, chosen),
+        said = list(zip(experts, reads, weights.unbind(-1), strict=True))
+        return (self._dot(states, said) if is_dot else self._cosine(states, said))._replace(
+            experts=tuple(expert.outputs(read, windows.targets) for expert, read, _ in said),
+            weights=weights.gather(1, windows.targets[..., None].expand(-1, -1, len(experts))),
         )
 
-    def _scaled(self, rows: Tensor) -> Tensor:
-        """κ is taken here, where there are few numbers to multiply."""
-        return self.items.scale * rows if self.options.scoring == "dot" else rows
+    def _dot(self, states: Tensor, said: Sequence[Said] = ()) -> Ranked:
+        items, offset = self.items, self.items.bias.expand(len(states), -1)
+        if said:
+            rows = [part for expert, read, _ in said for part in expert.rows(read)]
+            met = torch.split(torch.cat(rows, 1) @ items.weight.T, [part.shape[1] for part in rows], 1)
+            two = [slice(2 * k, 2 * k + 2) for k in range(len(said))]
+            gains = [
+                w * expert.gain(read, rows[own], met[own]) for own, (expert, read, w) in zip(two, said, strict=True)
+            ]
+            offset = offset + items.scale * torch.stack(gains).sum(0)
+        return Ranked(items.scale * states, items.weight, offset)
 
-    def _score(self, states: Tensor, product: Tensor, added: Tensor | None) -> Tensor:
-        """`product` [W, Q, V] is ⟨state + added, e⟩; `added` [W, V, D] is needed where cosines are taken."""
-        if self.options.scoring == "dot":
-            return product + self.items.bias
-        squared = states.square().sum(-1, keepdim=True)
-        if added is not None:
-            squared = squared + 2 * states @ added.transpose(-1, -2) + added.square().sum(-1)[:, None]
-        lengths = squared.clamp_min(1e-12).sqrt() * self.items.weight.norm(dim=1).clamp_min(1e-6)
-        scores: Tensor = self.options.width**0.5 * product / lengths
-        return scores
+    def _cosine(self, states: Tensor, said: Sequence[Said] = ()) -> Ranked:
+        """With experts the length of each sum is its own, so that the scores are formed here, as an offset."""
+        table, root = F.normalize(self.items.weight, dim=1, eps=1e-6), self.options.width**0.5
+        if not said:
+            return Ranked(root * F.normalize(states, dim=-1), table, states.new_zeros(len(states), len(table)))
+        added = self._added(said)
+        squared = states.square().sum(-1, keepdim=True) + 2 * states @ added.transpose(-1, -2)
+        lengths = (squared + added.square().sum(-1)[:, None]).clamp_min(1e-12).sqrt()
+        scores = root * (states @ table.T + (added * table).sum(-1)[:, None]) / lengths
+        return Ranked(states[..., :0], table[:, :0], scores)
 
-    def _added(self, weights: Tensor, experts: list[Expert], reads: list[Read]) -> Tensor:
+    def _added(self, said: Sequence[Said]) -> Tensor:
         """Σ_e w_ec·O_e o_ec of every item, [W, V, D]."""
-        everything = torch.arange(weights.shape[1], device=weights.device).expand(len(weights), -1)
-        parts = [expert.turned(expert.outputs(read, everything)) for expert, read in zip(experts, reads, strict=True)]
-        return (torch.stack(parts, -1) * weights[:, :, None]).sum(-1)
+        windows, items = said[0][2].shape
+        everything = torch.arange(items, device=said[0][2].device).expand(windows, -1)
+        parts = [weight[..., None] * expert.turned(expert.outputs(read, everything)) for expert, read, weight in said]
+        return torch.stack(parts).sum(0)
 
     def _user(self, windows: Windows) -> Tensor:
         """The mean vector of the recent items, normalised; zero where there are none: [W, D]."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 
@@ -20,6 +21,7 @@ class Windows(NamedTuple):
     level            [2]           running mean and deviation of the client's losses; deviation 0 at the very first step
     keep             [P, W, T, D]  dropout's masks from the client's own stream; [0] for none
     rows             [R]           the items whose rows the client holds, which all numbers above count; [0] for all
+    met              [W, V]        the items met before the window's first; [0] where nobody asks
     negatives        [N]           items that a sampled loss compares the targets with, of those rows; [0] for none
     """
 
@@ -33,13 +35,39 @@ class Windows(NamedTuple):
     level: Tensor
     keep: Tensor
     rows: Tensor
+    met: Tensor
     negatives: Tensor
 
 
 class Ranked(NamedTuple):
-    """What a recommender says of windows: scores [W, T, V]; of the targets, each expert's output [W, T, D] in order of
-    the experts, and the router's weights [W, T, experts]."""
+    """What a recommender says of windows: a product and an offset whose sum are the scores; of the targets, each
+    expert's output [W, T, D] in order of the experts, and the router's weights [W, T, experts].
 
-    scores: Tensor
-    experts: tuple[Tensor, ...]
-    weights: Tensor
+    states   [W, T, D]
+    table    [V, D]
+    offset   [W, V], the same after every position of a window, or [W, T, V]
+    """
+
+    states: Tensor
+    table: Tensor
+    offset: Tensor
+    experts: tuple[Tensor, ...] = ()
+    weights: Tensor = torch.empty(0)
+
+    @property
+    def scores(self) -> Tensor:
+        """[W, T, V], for whoever needs them all."""
+        return self.states @ self.table.T + self._offset
+
+    def at(self, targets: Tensor) -> Tensor:
+        """Scores [W, T] of one item [W, T] after each position."""
+        offset = self._offset.expand(*targets.shape, -1).gather(-1, targets[..., None])[..., 0]
+        return (self.states * self.table[targets]).sum(-1) + offset
+
+    def of(self, items: Tensor) -> Tensor:
+        """Scores [W, T, N] of a few items [N], the same after every position."""
+        return self.states @ self.table[items].T + self._offset[..., items]
+
+    @property
+    def _offset(self) -> Tensor:
+        return self.offset if self.offset.dim() == self.states.dim() else self.offset[:, None]

@@ -1,6 +1,8 @@
 """Next-item losses, per position.
 
     softmax   ℓ_t = −z_t,i⁺ + log Σ_c e^{z_t,c}                       over the whole catalogue
+    unmet     the same over items not met before t, as they are ranked in the evaluation: a user who never comes
+              back to an item teaches a model over the whole catalogue to flee what the user likes
     sampled   ℓ_t = −z_t,i⁺ + log(e^{z_t,i⁺} + Σ_{n ∈ N} e^{z_t,n})    over negatives the client drew
     bpr       ℓ_t = mean_{n ∈ N} −log σ(z_t,i⁺ − z_t,n)
 
@@ -15,12 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-LossKind = Literal["softmax", "sampled", "bpr"]
-
-
-def softmax_loss(scores: Tensor, targets: Tensor) -> Tensor:
-    """[…, T, V], [… T] → [… T]."""
-    return F.cross_entropy(scores.flatten(0, -2), targets.flatten(), reduction="none").view_as(targets)
+LossKind = Literal["unmet", "softmax", "sampled", "bpr"]
 
 
 def sampled_loss(positive: Tensor, negative: Tensor) -> Tensor:

@@ -11,23 +11,26 @@ from torch import Tensor
 from equipoise.core.values import Losses, Moment, State
 from equipoise.models.windows import Ranked, Windows
 from equipoise.objective.compose import Net, Objective
+from equipoise.objective.linear_softmax import linear_softmax
 from equipoise.objective.modalities import Contrast, ContrastOptions, contrast, load_balance, surprise
-from equipoise.objective.rank import LossKind, bpr_loss, masked_mean, sampled_loss, softmax_loss
+from equipoise.objective.rank import LossKind, bpr_loss, masked_mean, sampled_loss
 
 COMMON = "common."
 """How rows of the global memory are called among what the server sends."""
 
+GONE = -1e9
+"""The score of an item that is not to be compared with; finite, since padding may ask for it."""
 
-def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossKind = "softmax") -> Objective:
+
+def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossKind = "unmet") -> Objective:
     """`how` None: the next item alone."""
 
     def losses(net: Net, windows: Windows, received: State, moment: Moment) -> Losses:
         common = {name.removeprefix(COMMON): rows for name, rows in received.items() if name.startswith(COMMON)}
         ranked: Ranked = net.forward(windows, common)
-        each, valid = per_position(ranked.scores, windows, kind), windows.valid
+        (each, first), valid = per_position(ranked, windows, kind), windows.valid
         parts = {"rec": masked_mean(each, valid)}
         measured: dict[str, Tensor] = {}
-        hit = masked_mean((ranked.scores.detach().argmax(-1) == windows.targets).float(), valid)
         align = None
         if ranked.experts:
             parts |= {"lb": load * load_balance(ranked.weights.flatten(0, 1), valid.flatten())} if load else {}
@@ -40,18 +43,28 @@ def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossK
             align = found.loss
             measured |= _weighting(found, surprised.flatten(), seen.flatten())
         base = torch.stack(list(parts.values())).sum()
-        return Losses(base, align, parts, hit, {"loss": each.detach()}, measured)
+        return Losses(base, align, parts, masked_mean(first, valid), {"loss": each.detach()}, measured)
 
     return losses
 
 
-def per_position(scores: Tensor, windows: Windows, kind: LossKind) -> Tensor:
-    """The loss of every position [W, T], of scores [W, T, V]."""
+def per_position(ranked: Ranked, windows: Windows, kind: LossKind) -> tuple[Tensor, Tensor]:
+    """The loss of every position [W, T], and where the target comes first among the items it is compared with."""
     if kind == "softmax":
-        return softmax_loss(scores, windows.targets)
-    positive = scores.gather(-1, windows.targets[..., None])[..., 0]
-    negative = scores[..., windows.negatives]
-    return sampled_loss(positive, negative) if kind == "sampled" else bpr_loss(positive, negative)
+        return linear_softmax(ranked.states, ranked.table, ranked.offset, windows.targets)
+    if kind == "unmet":
+        met = windows.met if ranked.offset.dim() == 2 else windows.met[:, None]
+        unmet = ranked.offset.masked_fill(met, GONE)
+        return linear_softmax(ranked.states, ranked.table, unmet, windows.targets, inputs_until(windows.items))
+    positive, negative = ranked.at(windows.targets), ranked.of(windows.negatives)
+    loss = sampled_loss(positive, negative) if kind == "sampled" else bpr_loss(positive, negative)
+    return loss, (positive >= negative.amax(-1)).float()
+
+
+def inputs_until(items: Tensor) -> Tensor:
+    """[W, T, T]: the inputs up to each position; in place of those ahead of it the first, which is always behind."""
+    ahead = torch.ones(items.shape[1], items.shape[1], dtype=torch.bool, device=items.device).triu(1)
+    return torch.where(ahead, items[:, :1, None], items[:, None])
 
 
 def level_of(each: Tensor, windows: Windows) -> Tensor:

@@ -58,6 +58,7 @@ def windows(lengths=(T, 5), memory=(M, 2), seed: int = 3) -> Windows:
         level=torch.zeros(2),
         keep=torch.empty(0),
         rows=NONE,
+        met=torch.zeros(n, V, dtype=torch.bool),
         negatives=NONE,
     )
 

@@ -5,21 +5,16 @@ from math import exp, log
 import pytest
 import torch
 
-from equipoise.objective.rank import bpr_loss, masked_mean, sampled_loss, softmax_loss
+from equipoise.objective.rank import bpr_loss, masked_mean, sampled_loss
 
 
-def test_the_three_losses_by_hand():
-    scores, target = torch.tensor([[[1.0, 2.0, 0.0]]]), torch.tensor([[1]])
-    assert softmax_loss(scores, target).item() == pytest.approx(log(exp(1) + exp(2) + 1) - 2)
+def test_sampled_losses_by_hand():
     positive, negative = torch.tensor([[2.0]]), torch.tensor([[[1.0, 0.0]]])
     assert sampled_loss(positive, negative).item() == pytest.approx(log(exp(1) + exp(2) + 1) - 2)
     assert bpr_loss(positive, negative).item() == pytest.approx((log(1 + exp(-1)) + log(1 + exp(-2))) / 2)
 
 
 def test_equal_scores_cost_what_chance_costs():
-    assert softmax_loss(torch.zeros(2, 3, 50), torch.zeros(2, 3, dtype=torch.int64)).mean().item() == pytest.approx(
-        log(50)
-    )
     assert sampled_loss(torch.zeros(1, 1), torch.zeros(1, 1, 100)).item() == pytest.approx(log(101))
     assert bpr_loss(torch.zeros(1, 1), torch.zeros(1, 1, 7)).item() == pytest.approx(log(2))
 
