@@ -41,6 +41,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         for policy in ("equilibrium", "decoupled-hinge"):
             call("run", "etf-align", *ALIGNED, f"balance={policy}")
         call("run", "rec/feddmmr", "rounds=1", "data.users=20")
+        call("run", "rec/feddmmr", "rounds=3", "data.users=20", "data.split=slices", "data.slices=4")
         call("run", "fedprox", *SMALL)
         yield call
     signal.signal(signal.SIGTERM, before)
@@ -86,7 +87,9 @@ def test_documented_metrics_are_the_recorded_metrics(ask: Ask) -> None:
     with open_store(Path("runs") / "equipoise.db") as store:
         rows = [row for run in ask("ls") for row in read.rows(store, run["run_id"])]
     named = {(row.client is None, family(row.name)) for row in rows}
-    client, remembers, server, ranks, _ = tables(DOCS / "reference" / "metrics.md")
-    known = {row[0].strip("`") for row in [*client[1:], *remembers[1:]]}
+    client, remembers, server, ranks, stream, _ = tables(DOCS / "reference" / "metrics.md")
+    told = {of: [row for row in stream[1:] if row[1] == of] for of in ("client", "server")}
+    known = {row[0].strip("`") for row in [*client[1:], *remembers[1:], *told["client"]]}
     assert {name for is_server, name in named if not is_server} == known
-    assert {name for is_server, name in named if is_server} == {row[0].strip("`") for row in [*server[1:], *ranks[1:]]}
+    known = {row[0].strip("`") for row in [*server[1:], *ranks[1:], *told["server"]]}
+    assert {name for is_server, name in named if is_server} == known

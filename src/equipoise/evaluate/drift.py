@@ -3,7 +3,7 @@
     level = mean of the slices before the change     drop = level − first slice after it
     rounds = slices until value ≥ 0.95·level         slices are time; each is tested, then trained on
 
-    drift in slice s ⇔ x_s > m + q·√(1 + 1/n)·d      x: a user's mean surprise per slice; n, m: of its earlier slices
+    drift in slice s ⇔ x_s > m + q·√(1 + 1/n)·d      x: a user's figure per slice; n, m: of its earlier slices
     d² = (a·b² + (n − 1)·v) / (a + n − 1)            v: their variance; b², a: usual variance of users, its worth
     q: Student's t with a + n − 1 degrees of freedom, at the tail of θ = 3 normal deviations
 
@@ -60,13 +60,13 @@ class DriftWatch:
     floor: float = 0.01
     at_least: int = 3
 
-    def flags(self, surprise: Numbers, seen: Mask | None = None) -> Mask:
+    def flags(self, series: Numbers, seen: Mask | None = None) -> Mask:
         """Which slices of whom are alarming [U, S]: judged by earlier slices only; unseen slices count for nothing."""
-        seen = np.ones(surprise.shape, dtype=np.bool_) if seen is None else seen
-        _require_finite(np.where(seen, surprise, 0.0), "drift watch")
-        n, mean, squares = np.zeros((3, len(surprise)))
-        alarms = np.zeros(surprise.shape, dtype=np.bool_)
-        for s, (x, is_seen) in enumerate(zip(surprise.T, seen.T, strict=True)):
+        seen = np.ones(series.shape, dtype=np.bool_) if seen is None else seen
+        _require_finite(np.where(seen, series, 0.0), "drift watch")
+        n, mean, squares = np.zeros((3, len(series)))
+        alarms = np.zeros(series.shape, dtype=np.bool_)
+        for s, (x, is_seen) in enumerate(zip(series.T, seen.T, strict=True)):
             judged = is_seen & (n >= self.at_least)
             alarms[judged, s] = x[judged] > self._limit(n[judged], mean[judged], squares[judged])
             n = n + is_seen

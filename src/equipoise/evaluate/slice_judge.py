@@ -2,12 +2,15 @@
 
     after the last round on slice s:   rank the first items that each user meets in slice s + 1, by the state so far
 
-`surprise/next` of a user is its mean loss there, −log of the softmax at what it met: the series that drift is found in.
+`surprise/next` of a user is its mean loss there, over items not met before. Where items have features, `drift` is
+1 for users whose interest changed in slice s + 1, by how far its items lie from their earlier ones (`interest/away`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -16,9 +19,12 @@ from torch.nn import functional as F
 from equipoise.config.schema import Config
 from equipoise.core.values import Indices, State
 from equipoise.data.held_out import Histories
+from equipoise.data.interactions import Features
 from equipoise.evaluate import ranking
 from equipoise.evaluate.candidates import candidates
+from equipoise.evaluate.drift import DriftWatch
 from equipoise.evaluate.groups import grouped
+from equipoise.evaluate.interest import away
 from equipoise.evaluate.judge import Own
 from equipoise.evaluate.recommender import Shop, Shown
 from equipoise.evaluate.score import Scores
@@ -41,6 +47,7 @@ class SliceJudge:
     content: str
     headline: str = "hr@10/full"
     choice: str | None = None
+    features: Mapping[str, Features] = field(default_factory=dict)
 
     def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
         rounds, slices = self.config.steps, self.config.data.slices  # type: ignore[attr-defined]
@@ -51,11 +58,13 @@ class SliceJudge:
         data = self.histories.interactions
         targets = data.items[data.bounds[shown.users] + shown.at]
         scores = torch.cat(list(self.shop.scores(merged.model, merged.gift, own, shown)))
-        found = self._ranked(scores, targets, shown)
-        losses = F.cross_entropy(scores, torch.from_numpy(targets), reduction="none").numpy()
+        excluded = self._met(shown, scores.shape[1])
+        found = self._ranked(scores, targets, shown, excluded)
+        unmet = scores.masked_fill(torch.from_numpy(excluded), -torch.inf)
+        losses = F.cross_entropy(unmet, torch.from_numpy(targets), reduction="none").numpy()
         for user in np.unique(shown.users):
             found[int(user), "surprise/next"] = float(losses[shown.users == user].mean())
-        return found, {}
+        return {**found, **self._interest(here + 1)}, {}
 
     def final(self, merged: Merged, own: Own) -> Scores:
         return {}
@@ -68,11 +77,31 @@ class SliceJudge:
         users: Indices = np.repeat(np.arange(len(at)), [len(part) for part in at])
         return Shown(users, np.concatenate(at))
 
-    def _ranked(self, scores: torch.Tensor, targets: Indices, shown: Shown) -> Scores:
-        data = self.histories.interactions
-        excluded = np.zeros(scores.shape, dtype=np.bool_)
+    def _interest(self, number: int) -> Scores:
+        if not self.features:
+            return {}
+        values, seen, alarms = self._watched
+        who = np.flatnonzero(seen[:, number]).tolist()
+        found: Scores = {(user, "interest/away"): float(values[user, number]) for user in who}
+        found |= {(user, "drift"): float(alarms[user, number]) for user in who}
+        return {**found, (None, "drift/users"): float(alarms[:, number].sum())}
+
+    @cached_property
+    def _watched(self) -> tuple[ranking.Numbers, ranking.Mask, ranking.Mask]:
+        """Of all users and slices; an alarm is judged by earlier slices alone."""
+        assert self.histories.slices is not None
+        values, seen = away(self.features, self.histories.interactions, self.histories.slices)
+        return values, seen, DriftWatch().flags(values, seen)
+
+    def _met(self, shown: Shown, n_items: int) -> ranking.Mask:
+        """[N, V] what each user had met before."""
+        met = np.zeros((len(shown.users), n_items), dtype=np.bool_)
         for row, (user, at) in enumerate(zip(shown.users, shown.at, strict=True)):
-            excluded[row, data.history(user)[:at]] = True
+            met[row, self.histories.interactions.history(user)[:at]] = True
+        return met
+
+    def _ranked(self, scores: torch.Tensor, targets: Indices, shown: Shown, excluded: ranking.Mask) -> Scores:
+        data = self.histories.interactions
         drawn = candidates(data, self.config.seed)[shown.users]
         ranks: dict[ranking.Protocol, ranking.Numbers] = {
             "full": ranking.mid_ranks(scores, targets, excluded),

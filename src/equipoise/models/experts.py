@@ -103,7 +103,8 @@ class Expert(nn.Module):
         if self.taste is not None:
             found = found + ((rows[0] @ self.taste)[:, None] @ read.attention)[:, 0]
             shift = shift + rows[1][:, 0] @ self.taste[:, None]
-        return found * read.inverse + shift
+        gained: Tensor = found * read.inverse + shift
+        return gained
 
     def outputs(self, read: Read, chosen: Tensor) -> Tensor:
         """o_c of the chosen items [W, T] of each window: [W, T, D]."""

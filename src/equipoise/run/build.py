@@ -118,7 +118,7 @@ def build_recommendation(config: Config, options: InteractionOptions, data_path:
     judge: Judge
     if histories.slices is not None:
         _require_rounds(config, options)
-        judge = SliceJudge(shop, histories, config, content)
+        judge = SliceJudge(shop, histories, config, content, features=features)
     else:
         is_merged = method.predict is not None and not config.server.personal
         judge = RankJudge(shop, histories, features, config, content, is_merged)

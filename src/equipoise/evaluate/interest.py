@@ -1,0 +1,45 @@
+"""How far what a user meets lies from what the user met before, slice by slice.
+
+    away_us = −⟨c_us, ĉ_u,<s⟩        c: mean feature row of a slice, ĉ: direction of all earlier ones
+
+Feature rows are taken less the mean of all items, of length 1. A user who goes on as before has a steady, negative
+value; a change of interest at right angles to the old one lifts it to 0. It needs no model, so it is there from the
+first slices on, and it is drawn from the user's own items alone. Source: ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from equipoise.core.values import Indices
+from equipoise.data.interactions import Features, Interactions
+from equipoise.evaluate.ranking import Mask, Numbers
+
+BEFORE = 2
+"""Earlier items that make a direction."""
+
+
+def away(features: Mapping[str, Features], data: Interactions, slices: Indices) -> tuple[Numbers, Mask]:
+    """[U, S] for slices [U, S + 1], and where there is one: something in the slice and something before it."""
+    rows = np.concatenate([centred(table) for table in features.values()], axis=1)
+    n_slices = slices.shape[1] - 1
+    values, seen = np.zeros((data.n_users, n_slices)), np.zeros((data.n_users, n_slices), dtype=np.bool_)
+    for user in range(data.n_users):
+        first = slices[user, 0]
+        own = rows[data.history(user)[first : slices[user, -1]]]
+        sums = np.concatenate([np.zeros((1, own.shape[1])), own.cumsum(0)])[slices[user] - first]
+        sizes, before = np.diff(slices[user]), slices[user, :-1] - first
+        seen[user] = (sizes > 0) & (before >= BEFORE)
+        lengths = np.linalg.norm(sums[:-1], axis=1) * np.maximum(sizes, 1)
+        values[user] = -(np.diff(sums, axis=0) * sums[:-1]).sum(1) / np.where(lengths > 0, lengths, 1)
+    return values * seen, seen
+
+
+def centred(table: Features) -> Numbers:
+    """Rows less their mean, of length 1; 0 where there is none."""
+    rows = (table.rows - table.rows[table.present].mean(0)) * table.present[:, None]
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled: Numbers = rows / np.where(norms > 0, norms, 1)
+    return scaled

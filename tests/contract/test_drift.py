@@ -1,0 +1,44 @@
+"""Planted drift, through a whole run: who changed is found, who did not stays silent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from equipoise.config.loader import load
+from equipoise.data.interactions import Features, Interactions
+from equipoise.evaluate.interest import away, centred
+from equipoise.evaluate.slice_judge import SliceJudge
+from equipoise.run.build import build
+
+LONG = ("data.users=200", "data.length=300", "data.items=3000", "data.split=slices", "data.slices=10", "rounds=9")
+
+
+@pytest.mark.parametrize("generator_seed", [1, 2])
+def test_planted_drift_is_found_within_two_slices_and_the_others_stay_silent(generator_seed):
+    federation = build(load("rec/feddmmr", [*LONG, f"data.generator_seed={generator_seed}"]).config)
+    judge = federation.judge
+    assert isinstance(judge, SliceJudge)
+    changes, slices = judge.histories.interactions.changes, judge.histories.slices
+    _, _, alarms = judge._watched
+    drifted = np.flatnonzero(changes >= 0)
+    at = [int(np.searchsorted(slices[user], changes[user], side="right")) - 1 for user in drifted]
+    found = [alarms[user, first : first + 3].any() for user, first in zip(drifted, at, strict=True)]
+    early = [alarms[user, :first].any() for user, first in zip(drifted, at, strict=True)]
+    assert len(drifted) == 50
+    assert np.mean(found) >= 0.85
+    assert np.mean(early) <= 0.05
+    assert alarms[changes < 0].any(1).mean() <= 0.05
+
+
+def test_away_by_hand():
+    """Two items of one kind, then one of the same and one at right angles."""
+    rows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-2.0, -1.0]], dtype=np.float32)
+    table = Features("visual", rows, np.ones(4, dtype=bool))
+    assert rows.mean(0) == pytest.approx([0, 0])
+    items = np.array([0, 1, 0, 2])
+    data = Interactions("toy", items, np.array([0, 4]), None, np.arange(1), np.arange(4))
+    values, seen = away({"visual": table}, data, np.array([[0, 2, 3, 4]]))
+    assert seen.tolist() == [[False, True, True]]
+    assert values[0] == pytest.approx([0, -1, 0])
+    assert np.linalg.norm(centred(table), axis=1) == pytest.approx(1)
