@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup demo test test-all lint format bench docs golden kill-test study clean
+.PHONY: setup demo test test-all lint format bench docs golden kill-test study study-rec clean
 
 setup: $(VENV)/.ready
 
@@ -46,6 +46,9 @@ kill-test: setup       ## kill -9 a run twenty times, resume, compare to the las
 
 study: setup           ## train the study of the original reports (hours; resumable) and write docs/results
 	$(BIN)/python -m scripts.study
+
+study-rec: setup       ## the same for the recommender (hours; resumable)
+	$(BIN)/python -m scripts.study --only recommendation feddmmr-fixes --store runs/study-rec.db
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

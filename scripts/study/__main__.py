@@ -1,6 +1,6 @@
 """Train the study and write docs/results: `make study`, resumable; or the pages alone from a store that has it.
 
-python -m scripts.study [--scale small] [--only NAME …] [--store runs/study.db] [--pages-only] [--commit HASH]
+python -m scripts.study [--scale small] [--only NAME …] [--seeds 0] [--store DB] [--pages-only] [--commit HASH]
 """
 
 from __future__ import annotations
@@ -12,35 +12,54 @@ import subprocess
 import sys
 from types import ModuleType
 
-from scripts.study import ours, page, read, svhn_explosion, two_stage, why_v10_fails, why_v11_fails
+from scripts.study import (
+    feddmmr_fixes,
+    ours,
+    page,
+    read,
+    recommendation,
+    svhn_explosion,
+    two_stage,
+    why_v10_fails,
+    why_v11_fails,
+)
 
 from equipoise.store.database import open_existing
 
-PAGES: dict[str, ModuleType] = {
+VISION: dict[str, ModuleType] = {
     "why-v10-fails": why_v10_fails,
     "why-v11-fails": why_v11_fails,
     "svhn-explosion": svhn_explosion,
     "two-stage": two_stage,
     "ours": ours,
 }
+RECOMMENDATION: dict[str, ModuleType] = {"recommendation": recommendation, "feddmmr-fixes": feddmmr_fixes}
+PAGES = VISION | RECOMMENDATION
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m scripts.study", description=__doc__)
     parser.add_argument("--scale", default="small")
-    parser.add_argument("--only", nargs="*", choices=list(PAGES), default=list(PAGES))
+    parser.add_argument("--only", nargs="*", choices=list(PAGES), default=list(VISION))
     parser.add_argument("--store", default="runs/study.db")
     parser.add_argument("--pages-only", action="store_true", help="train nothing")
+    parser.add_argument("--seeds", help="which of the study's seeds to train now; all unless given")
     parser.add_argument("--commit", default=_commit(), help="what the runs were made by")
     given = parser.parse_args()
     for name in given.only:
-        sweep = f"studies/{name} scale={given.scale}"
-        if not given.pages_only:
-            command = ["sweep", *sweep.split(), "--store", given.store]
+        sweeps = [f"{one} scale={given.scale}" for one in getattr(PAGES[name], "SWEEPS", [f"studies/{name}"])]
+        for sweep in [] if given.pages_only else sweeps:
+            command = [
+                "sweep",
+                *sweep.split(),
+                "--store",
+                given.store,
+                *(["--seeds", given.seeds] if given.seeds else []),
+            ]
             subprocess.run([sys.executable, "-m", "equipoise", *command], check=True)
         with open_existing(given.store) as store:
-            study = read.load(store, sweep)
-            parts = [_made_by(sweep, study, given.commit), *PAGES[name].parts(study)]
+            study = read.load(store, *sweeps)
+            parts = [_made_by(" and ".join(sweeps), study, given.commit), *PAGES[name].parts(study)]
             print(f"wrote {page.write(name, PAGES[name].TITLE, parts)}")
 
 

@@ -33,8 +33,8 @@ class Study:
         return sorted({seed for _, seed in self.runs})
 
     def server(self, label: str, name: str, step: int = LAST) -> list[float]:
-        """The server's figure at a step (the last unless given) of every seed."""
-        return [self.at(label, seed, name, None, step) for seed in self.seeds]
+        """The server's figure at a step (the last unless given) of every seed that has been run."""
+        return [self.at(label, seed, name, None, step) for seed in self.seeds if (label, seed) in self.runs]
 
     def at(self, label: str, seed: int, name: str, client: int | None, step: int = LAST) -> float:
         values = self.curve(label, seed, name, client)
@@ -63,19 +63,25 @@ class Study:
         return sorted(found["client"].drop_nulls().unique().to_list())
 
 
-def load(store: Store, name: str) -> Study:
+def load(store: Store, *names: str) -> Study:
+    """One study of one sweep or of several."""
     rows, runs = [], {}
-    for label, run_id in read.members(store, name):
+    for label, run_id in (member for name in names for member in read.members(store, name)):
         run = read.find_run(store, run_id)
         runs[label, run.seed] = run_id
         rows += [(label, run.seed, r.step, r.client, r.name, r.value) for r in metrics.rows(store, run_id)]
     if not runs:
-        raise SystemExit(f"the store has no finished sweep '{name}'")
+        raise SystemExit(f"the store has no finished sweep '{names[0]}'")
     schema = {"label": pl.Utf8, "seed": pl.Int64, "step": pl.Int64, "client": pl.Int64, "name": pl.Utf8}
-    return Study(name, pl.DataFrame(rows, schema={**schema, "value": pl.Float64}, orient="row"), runs, store)
+    return Study(names[0], pl.DataFrame(rows, schema={**schema, "value": pl.Float64}, orient="row"), runs, store)
 
 
 def percent(values: list[float]) -> str:
     """35.4 ± 2.1, in points; the deviation is that between seeds."""
     points = [100 * value for value in values]
     return f"{fmean(points):.1f} ± {stdev(points):.1f}" if len(points) > 1 else f"{points[0]:.1f}"
+
+
+def spread(values: list[float]) -> str:
+    """0.158 ± 0.004, for figures that are read as shares."""
+    return f"{fmean(values):.3f} ± {stdev(values):.3f}" if len(values) > 1 else f"{values[0]:.3f}"

@@ -1,0 +1,66 @@
+"""Does content help a federated recommender, and is it the content? MovieLens-1M, equal rounds for every row."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from scripts.study import figures
+from scripts.study.page import Claim, claims, table
+from scripts.study.read import Study, spread
+
+TITLE = "Federated recommendation: MovieLens-1M, the 1000 most active users"
+SWEEPS = ("studies/recommendation", "studies/recommendation-references")
+SHOWN = ("hr@10/full", "ndcg@10/full", "hr@10/uni100", "ndcg@10/uni100")
+REFERENCES = ("chance", "itempop", "markov")
+CONTROLS = {
+    "+ visual": "visual, shuffled rows",
+    "+ text": "text, shuffled rows",
+    "both": "both, shuffled rows",
+}
+IDS, FULL, CEILING = "ids alone", "+ global memory", "centralised"
+
+
+def parts(study: Study) -> list[str]:
+    first = study.labels[0]
+    beside = [[who, *(f"{study.server(first, f'{name}/{who}')[0]:.3f}" for name in SHOWN)] for who in REFERENCES]
+    rows = [[label, *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
+    told = [(label, control) for label, control in CONTROLS.items() if {label, control} <= set(study.labels)]
+    gains = [[label, *(_gain(study, label, control, name) for name in SHOWN)] for label, control in told]
+    return [
+        "On test, of the round that validation chose; in brackets the mean 95 % bootstrap interval over users.",
+        table(["", *SHOWN], [*beside, *rows]),
+        "What is left of a gain when the same rows are given to the wrong items (row minus its shuffled control, "
+        "mean and range over seeds):",
+        table(["", *SHOWN], gains),
+        claims(_claims(study)),
+        figures.curves(study, study.labels, {"hr@10/full/validation": "HR@10, full"}, "figures/recommendation.svg"),
+    ]
+
+
+def _figure(study: Study, label: str, name: str) -> str:
+    ends = [study.server(label, f"{name}/{end}") for end in ("low", "high")]
+    return f"{spread(study.server(label, name))} [{fmean(ends[0]):.3f}, {fmean(ends[1]):.3f}]"
+
+
+def _gain(study: Study, label: str, control: str, name: str) -> str:
+    seeds = [s for s in study.seeds if {(label, s), (control, s)} <= study.runs.keys()]
+    gains = [study.at(label, s, name, None) - study.at(control, s, name, None) for s in seeds]
+    return f"{fmean(gains):+.3f} ({min(gains):+.3f} … {max(gains):+.3f})"
+
+
+def _claims(study: Study) -> list[Claim]:
+    found = []
+    best = FULL if FULL in study.labels else study.labels[-1]
+    for name, floor in (("hr@10/full", None), ("hr@10/uni100", 0.65)):
+        value, markov = fmean(study.server(best, name)), study.server(best, f"{name}/markov")[0]
+        found.append(
+            Claim(f"{best}: {name} above the Markov table", f"{value:.3f} against {markov:.3f}", value > markov)
+        )
+        if floor is not None:
+            found.append(Claim(f"{best}: {name} at least {floor}", f"{value:.3f}", value >= floor))
+    if CEILING in study.labels:
+        for name, share in (("hr@10/full", 0.9), ("hr@10/uni100", 0.95)):
+            ours, ceiling = (fmean(study.server(label, name)) for label in (IDS, CEILING))
+            text = f"{IDS}: {name} at least {share:.0%} of {CEILING} with as many passes over the data"
+            found.append(Claim(text, f"{ours:.3f} of {ceiling:.3f}, {ours / ceiling:.0%}", ours >= share * ceiling))
+    return found
