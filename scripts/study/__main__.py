@@ -13,6 +13,7 @@ import sys
 from types import ModuleType
 
 from scripts.study import (
+    drift,
     feddmmr_fixes,
     ours,
     page,
@@ -33,7 +34,11 @@ VISION: dict[str, ModuleType] = {
     "two-stage": two_stage,
     "ours": ours,
 }
-RECOMMENDATION: dict[str, ModuleType] = {"recommendation": recommendation, "feddmmr-fixes": feddmmr_fixes}
+RECOMMENDATION: dict[str, ModuleType] = {
+    "recommendation": recommendation,
+    "feddmmr-fixes": feddmmr_fixes,
+    "drift": drift,
+}
 PAGES = VISION | RECOMMENDATION
 
 

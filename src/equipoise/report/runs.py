@@ -23,6 +23,8 @@ def curve(store: Store, run: Run) -> Curve:
     rows = metrics.rows(store, run.run_id, names=[run.headline, validation_of(run)], client="server")
     values = {row.step: row.value for row in rows if row.name == run.headline}
     validation = {row.step: row.value for row in rows if row.name == validation_of(run)}
+    if not validation and run.config["data"].get("split") == "slices":
+        validation = {step: float(step) for step in values}  # a stream chooses nothing: the last slice stands
     steps = sorted(values.keys() & validation.keys())
     return Curve(run.run_id, run.seed, steps, [values[s] for s in steps], [validation[s] for s in steps])
 

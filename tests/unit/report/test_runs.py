@@ -43,6 +43,15 @@ def test_steps_that_were_not_scored_are_not_on_the_curve(store):
     assert list(curve(store, run).steps) == [0, 2]
 
 
+def test_a_stream_chooses_nothing_so_its_last_slice_stands(store):
+    config = CONFIG | {"data": {"name": "planted", "split": "slices"}}
+    run = recorded(store, scored=(None, None), headline="hr@10/full", config=config)
+    for step, value in ((2, 0.9), (3, 0.6)):
+        write.commit_step(store, run.run_id, step, [Row(step, step, None, "hr@10/full", value)], [], {})
+    assert list(curve(store, run).values) == [0.9, 0.6]
+    assert shown(store, run)["best"]["value"] == 0.6
+
+
 def test_one_line_of_ls(store):
     run = recorded(store)
     write.finish(store, run.run_id, "done")
