@@ -22,8 +22,8 @@ from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Windows
 from equipoise.objective.recommend import COMMON
 
-USERS = 50
-"""Users scored in one pass."""
+SCORES = 700_000
+"""Scores formed in one pass: users times items."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ class Shop:
         self.model.load_state_dict(dict(state))
         self.model.eval()
         common = {name.removeprefix(COMMON): rows for name, rows in gift.items() if name.startswith(COMMON)}
-        for first in range(0, len(shown.users), USERS):
-            part = Shown(shown.users[first : first + USERS], shown.at[first : first + USERS])
+        size = max(1, SCORES // self.data.n_items)
+        for first in range(0, len(shown.users), size):
+            part = Shown(shown.users[first : first + size], shown.at[first : first + size])
             yield self._scored(self.windows(part, own), common)
 
     def _scored(self, windows: Windows, common: State) -> Tensor:
