@@ -20,6 +20,7 @@ from equipoise.server.predict import Merged
 from tests.conftest import assert_same, nobody, numbers, records, untouched_rng
 
 SMALL = ("data.users=24", "data.length=24", "data.items=160", "model.length=8", "model.width=16", "rounds=3")
+SMALL += ("server.fraction=0.2", "client.batch=2", "client.lr=1.0")
 
 
 def rec(*overrides: str) -> Config:
