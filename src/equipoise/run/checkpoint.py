@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from equipoise.core.codec import decode, encode, flatten, unflatten
 from equipoise.core.values import ClientState, State
@@ -13,21 +14,61 @@ CLIENT, PICTURES = "client/", "pictures"
 BEST, BEST_CLIENT = "best", "best-client/"
 
 
+Pieces = dict[str, tuple[object, Callable[[], bytes]]]
+"""Blob name → what it is of, and how its bytes are made."""
+
+
 def pack(snapshot: Snapshot) -> dict[str, bytes]:
-    server = flatten({"model": snapshot.server.model, "memory": snapshot.server.memory, "gift": snapshot.gift})
-    blobs = {"server": encode({"stopped": sorted(snapshot.stopped)}, server)}
-    blobs |= {f"{CLIENT}{client}": encode({}, flatten(own.groups())) for client, own in snapshot.own.items()}
-    best = snapshot.best
-    if best is not None:
-        state = flatten({"model": best.model, "gift": best.gift})
-        blobs[BEST] = encode({"value": best.value, "step": best.step}, state)
-        blobs |= {f"{BEST_CLIENT}{client}": encode({}, flatten(own.groups())) for client, own in best.own.items()}
-    return blobs
+    return {name: make() for name, (_, make) in _pieces(snapshot).items()}
 
 
 def pack_pictures(pictures: State) -> dict[str, bytes]:
     """The blob `pictures` of a finished run; nothing before that."""
     return {PICTURES: encode({}, pictures)} if pictures else {}
+
+
+class Keeper:
+    """Puts snapshot after snapshot away; what is the same object as in the last one is there already."""
+
+    def __init__(self, put: Callable[[bytes], str]) -> None:
+        self.put = put
+        self.kept: dict[int, tuple[object, str]] = {}
+
+    def manifest(self, snapshot: Snapshot, pictures: State) -> dict[str, str]:
+        """Blob name → digest."""
+        digests: dict[str, str] = {}
+        kept: dict[int, tuple[object, str]] = {}
+        for name, (of, make) in _pieces(snapshot).items():
+            known = kept.get(id(of)) or self.kept.get(id(of))
+            digests[name] = self.put(make()) if known is None else known[1]
+            kept[id(of)] = (of, digests[name])  # held, so that no other object takes its number
+        self.kept = kept
+        return digests | {name: self.put(data) for name, data in pack_pictures(pictures).items()}
+
+
+def _pieces(snapshot: Snapshot) -> Pieces:
+    pieces: Pieces = {"server": (snapshot, partial(_server, snapshot)), **_of_clients(snapshot.own, CLIENT)}
+    if snapshot.best is not None:
+        pieces[BEST] = (snapshot.best, partial(_chosen, snapshot.best))
+        pieces |= _of_clients(snapshot.best.own, BEST_CLIENT)
+    return pieces
+
+
+def _server(snapshot: Snapshot) -> bytes:
+    server = {"model": snapshot.server.model, "memory": snapshot.server.memory, "gift": snapshot.gift}
+    return encode({"stopped": sorted(snapshot.stopped)}, flatten(server))
+
+
+def _of_clients(own: Mapping[int, ClientState], prefix: str) -> Pieces:
+    return {f"{prefix}{client}": (state, partial(_own, state)) for client, state in own.items()}
+
+
+def _own(state: ClientState) -> bytes:
+    return encode({}, flatten(state.groups()))
+
+
+def _chosen(best: Best) -> bytes:
+    return encode({"value": best.value, "step": best.step}, flatten({"model": best.model, "gift": best.gift}))
 
 
 def unpack(blobs: Mapping[str, bytes]) -> Snapshot:

@@ -10,6 +10,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from equipoise.core.values import Event, Indices
 from equipoise.data.source import data_folder
 from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
-from equipoise.run.checkpoint import pack, pack_pictures, unpack
+from equipoise.run.checkpoint import Keeper, unpack
 from equipoise.run.loop import Snapshot, federate, first_snapshot
 from equipoise.run.opening import opening
 from equipoise.run.watch import Watch
@@ -183,11 +184,10 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
             for event in opening(federation, snapshot):
                 write.add_events(store, run_id, [event])
                 watch.note(event.message)
-        engine = make_engine(federation.site)
+        engine, keeper = make_engine(federation.site), Keeper(partial(blobs.put, store))
         for record in federate(federation, engine, snapshot, first, watch.tick):
             with blobs.referring(store):
-                packed = pack(record.snapshot) | pack_pictures(record.pictures)
-                manifest = {name: blobs.put(store, data) for name, data in packed.items()}
+                manifest = keeper.manifest(record.snapshot, record.pictures)
                 write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
             write.prune(store, run_id)
             watch.checkpoint(record)

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 import torch
 
 from equipoise.core.codec import decode
 from equipoise.core.errors import EngineError
 from equipoise.core.values import ClientState
-from equipoise.run.checkpoint import pack, pack_pictures, unpack
-from equipoise.run.loop import Snapshot
+from equipoise.run.checkpoint import Keeper, pack, pack_pictures, unpack
+from equipoise.run.loop import Best, Snapshot
 from equipoise.server.merge import ServerState
 from tests.conftest import assert_same, assert_same_own, one_shot, records, tiny
 
@@ -71,3 +73,36 @@ def test_pictures_are_a_blob_of_their_own_that_the_next_step_does_not_need():
     assert_same(decode(blobs["pictures"])[1], kept)
     assert_same_snapshot(unpack(blobs), snapshot)
     assert pack_pictures({}) == {}
+
+
+def test_what_did_not_change_is_put_away_once():
+    """The next snapshot has one client's new state: that, and the server's, are all that is written."""
+    written: dict[str, bytes] = {}
+
+    def put(data: bytes) -> str:
+        digest = sha256(data).hexdigest()
+        assert digest not in written, "made again"
+        written[digest] = data
+        return digest
+
+    keeper, later = Keeper(put), {**OWN, 10: ClientState({"w": torch.ones(3)})}
+    first = keeper.manifest(Snapshot(ServerState(MODEL), OWN), {})
+    moved = {name: tensor + 1 for name, tensor in MODEL.items()}
+    second = keeper.manifest(Snapshot(ServerState(moved), later), {"seen": torch.zeros(1)})
+    assert {name for name in first if first[name] != second[name]} == {"server", "client/10"}
+    blobs = {name: written[digest] for name, digest in second.items()}
+    assert blobs == pack(Snapshot(ServerState(moved), later)) | pack_pictures({"seen": torch.zeros(1)})
+
+
+def test_a_best_state_shares_its_clients_with_the_snapshot():
+    made = []
+
+    def put(data: bytes) -> str:
+        made.append(data)
+        return sha256(data).hexdigest()
+
+    best = Best(0.5, 0, MODEL, {}, OWN)
+    keeper = Keeper(put)
+    manifest = keeper.manifest(Snapshot(ServerState(MODEL), OWN, best=best), {})
+    assert all(manifest[f"best-client/{client}"] == manifest[f"client/{client}"] for client in OWN)
+    assert len(made) == 2 + len(OWN)
