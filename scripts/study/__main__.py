@@ -1,6 +1,6 @@
 """Train the study and write docs/results: `make study`, resumable; or the pages alone from a store that has it.
 
-python -m scripts.study [--scale small] [--only NAME …] [--seeds 0] [--store DB] [--pages-only] [--commit HASH]
+python -m scripts.study [--scale small] [--only NAME …] [--seeds 1] [--store DB] [--pages-only] [--commit HASH]
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=list(PAGES), default=list(VISION))
     parser.add_argument("--store", default="runs/study.db")
     parser.add_argument("--pages-only", action="store_true", help="train nothing")
-    parser.add_argument("--seeds", help="which of the study's seeds to train now; all unless given")
+    parser.add_argument("--seeds", help="how many seeds to train now, or which (0,2); all unless given")
     parser.add_argument("--commit", default=_commit(), help="what the runs were made by")
     given = parser.parse_args()
     for name in given.only:
