@@ -24,7 +24,9 @@ def parts(study: Study) -> list[str]:
         table(["", "users", "before", "drop", "slices to recover"], rows),
         "Users with an alarm, slice by slice (50 of 200 change in the sixth):",
         table(["", *(str(1 + k) for k in range(9))], alarms),
-        figures.curves(study, study.labels, {f"{NAME}/{group}": group for group in GROUPS}, "figures/drift.svg"),
+        figures.curves(
+            study, study.labels, {f"{NAME}/{group}": group for group in GROUPS}, "figures/drift.svg", "HR@10"
+        ),
     ]
 
 

@@ -13,13 +13,13 @@ from scripts.study.read import Study
 SIZE = {"width": 190, "height": 150}
 
 
-def curves(study: Study, labels: Sequence[str], names: dict[str, str], file: str) -> str:
-    """One panel per label: accuracies `names` (metric → what it is called) of the server, mean over seeds."""
+def curves(study: Study, labels: Sequence[str], names: dict[str, str], file: str, title: str = "accuracy") -> str:
+    """One panel per label: shares `names` (metric → what it is called) of the server, mean over seeds."""
     wanted = pl.col("label").is_in(list(labels)) & pl.col("name").is_in(list(names)) & pl.col("client").is_null()
     found = study.rows.filter(wanted).with_columns(
         pl.col("name").replace(names).alias("figure"), (pl.col("step") + 1).alias("checkpoint")
     )
-    return _panels(found, labels, "accuracy", file, log=False)
+    return _panels(found, labels, title, file, log=False)
 
 
 def client_curves(study: Study, labels: Sequence[str], name: str, title: str, file: str) -> str:

@@ -33,7 +33,9 @@ def parts(study: Study) -> list[str]:
         "mean and range over seeds):",
         table(["", *SHOWN], gains),
         claims(_claims(study)),
-        figures.curves(study, study.labels, {"hr@10/full/validation": "HR@10, full"}, "figures/recommendation.svg"),
+        figures.curves(
+            study, study.labels, {"hr@10/full/validation": "validation"}, "figures/recommendation.svg", "HR@10, full"
+        ),
     ]
 
 
