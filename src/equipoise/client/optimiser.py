@@ -10,7 +10,7 @@ compiler).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -34,12 +34,16 @@ def restored(saved: State, fresh: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 @torch.no_grad()
-def descend(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
+def descend(
+    params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions, tables: Collection[str] = ()
+) -> None:
     """One step along the gradients that lie on the weights; weights and buffers change in place.
 
-    Weights may have a leading client axis; then `steps/` has one number per client.
+    Weights may have a leading client axis; then `steps/` has one number per client. Tables of items do not decay: the
+    row of an item that the client never met would shrink for no reason.
     """
-    (_sgd if options.optimiser == "sgd" else _adamw)(params, buffers, options)
+    fading = [name for name in params if name not in tables] if options.weight_decay else []
+    (_sgd if options.optimiser == "sgd" else _adamw)(params, buffers, options, fading)
 
 
 Clipped = tuple[float, float]
@@ -76,10 +80,11 @@ def each_clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | N
     return list(zip(norms.tolist(), factors.tolist(), strict=True))
 
 
-def _sgd(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
+def _sgd(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions, fading: list[str]) -> None:
     weights, grads = list(params.values()), _grads(params)
-    if options.weight_decay:
-        grads = list(torch._foreach_add(grads, weights, alpha=options.weight_decay))
+    if fading:
+        pull = [params[name] if name in fading else torch.zeros(()) for name in params]
+        grads = [grad.add(weight, alpha=options.weight_decay) for grad, weight in zip(grads, pull, strict=True)]
     if options.momentum > 0:
         momentum = [buffers[f"momentum/{name}"] for name in params]
         torch._foreach_mul_(momentum, options.momentum)
@@ -88,11 +93,12 @@ def _sgd(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: Clie
     torch._foreach_add_(weights, grads, alpha=-options.lr)
 
 
-def _adamw(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions) -> None:
+def _adamw(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions, fading: list[str]) -> None:
     weights, grads, beta1 = list(params.values()), _grads(params), options.momentum
     momentum, square = ([buffers[f"{kind}/{name}"] for name in params] for kind in ("momentum", "square"))
     t = buffers["steps/"].add_(1)
-    torch._foreach_mul_(weights, 1 - options.lr * options.weight_decay)
+    if fading:
+        torch._foreach_mul_([params[name] for name in fading], 1 - options.lr * options.weight_decay)
     torch._foreach_lerp_(momentum, grads, 1 - beta1)
     torch._foreach_mul_(square, BETA2)
     torch._foreach_addcmul_(square, grads, grads, 1 - BETA2)

@@ -48,7 +48,7 @@ class Alone:
         return [clipped(list(self.leaves.values()), own, clip, joint)]
 
     def descend(self, options: ClientOptions) -> None:
-        descend(self.leaves, self.buffers, options)
+        descend(self.leaves, self.buffers, options, getattr(self.model, "tables", ()))
 
     def states(self) -> Iterator[tuple[State, State]]:
         yield contiguous_copies(self.model.state_dict()), contiguous_copies(self.buffers)
@@ -105,7 +105,8 @@ class Together:
 
     def descend(self, options: ClientOptions) -> None:
         n = len(next(iter(self.leaves.values())))
-        descend(self.leaves, {name: buffer[:n] for name, buffer in self.buffers.items()}, options)
+        buffers = {name: buffer[:n] for name, buffer in self.buffers.items()}
+        descend(self.leaves, buffers, options, getattr(self.model, "tables", ()))
 
     def states(self) -> Iterator[tuple[State, State]]:
         for client in range(len(next(iter(self.params.values())))):

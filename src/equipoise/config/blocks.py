@@ -116,7 +116,7 @@ class ClientOptions(Options):
     lr: float = Field(0.05, gt=0, description="local learning rate")
     schedule: Schedule = Field("none", description="s(p) of the whole run, by which each epoch's learning rate goes")
     momentum: float = Field(0.9, ge=0, lt=1, description="of SGD; AdamW's β₁")
-    weight_decay: float = Field(0.0, ge=0, description="decay of the local optimiser")
+    weight_decay: float = Field(0.0, ge=0, description="decay of the local optimiser; tables of items do not decay")
     clip: float | None = Field(None, gt=0, description="largest global gradient norm")
     stages: list[Stage] = Field([], description="first these groups of the model, then all: {rounds, groups} …")
     augment: Literal["none", "two-view"] = Field(

@@ -144,3 +144,15 @@ def test_the_policys_gradient_is_not_in_the_networks_clip(kind):
 def test_in_a_joint_clip_it_is():
     # √(2² + 2² + 1²) = 3
     assert clip(2.0, {"a": 2.0, "b": -1.0}, 1.0, "joint") == pytest.approx((2, 1 / 3, 2 / 3), rel=1e-5)
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
+def test_tables_of_items_do_not_decay(optimiser):
+    """No gradient: the one weight fades, the table stays."""
+    options = ClientOptions(optimiser=optimiser, lr=0.1, momentum=0.0, weight_decay=0.2)
+    params = {name: torch.full((3,), 2.0, requires_grad=True) for name in ("w", "items.weight")}
+    for param in params.values():
+        param.grad = torch.zeros_like(param)
+    descend(params, start_buffers(params, options), options, tables=("items.weight",))
+    assert params["w"].tolist() == pytest.approx([2.0 * (1 - 0.1 * 0.2)] * 3)
+    assert params["items.weight"].tolist() == [2.0] * 3
