@@ -85,14 +85,14 @@ def _drops(study: Study, label: str) -> list[float]:
 
 
 def _by_seed(drops: list[float]) -> str:
-    return f"{fmean(drops):.1f} points below it; by seed {', '.join(f'{d:.1f}' for d in drops)}"
+    return f"{fmean(drops):.1f} points below it on the mean; by seed {', '.join(f'{d:.1f}' for d in drops)}"
 
 
 def _falls(study: Study, label: str) -> Claim:
     drops = _drops(study, label)
     told = f"{_by_seed(drops)}; lowest point {_trough(study, label)}"
-    claim = f"{label}: the plain merged accuracy ends at least 10 points below its peak, on the mean of the seeds"
-    return Claim(claim, told, fmean(drops) >= 10)
+    claim = f"{label}: the plain merged accuracy ends at least 10 points below its peak, on every seed"
+    return Claim(claim, told, min(drops) >= 10)
 
 
 def _trough(study: Study, label: str) -> str:
@@ -117,8 +117,8 @@ def _holds(study: Study, label: str) -> Claim:
 
 def _harmless(study: Study, label: str) -> Claim:
     drops = _drops(study, label)
-    claim = f"{label}: the merged accuracy ends within 3 points of its peak, on the mean of the seeds"
-    return Claim(claim, _by_seed(drops), fmean(drops) <= 3)
+    claim = f"{label}: the merged accuracy ends within 3 points of its peak, on every seed"
+    return Claim(claim, _by_seed(drops), max(drops) <= 3)
 
 
 def _floor(study: Study, label: str) -> Claim:

@@ -1,4 +1,4 @@
-"""Planted drift, through a whole run: who changed is found, who did not stays silent."""
+"""Planted drift, in the judge of a built run: who changed is found, who did not stays silent."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def test_planted_drift_is_found_within_two_slices_and_the_others_stay_silent(gen
     quiet = [*early, *alarms[changes < 0].any(1)]
     assert len(drifted) == 50
     assert np.mean(found) >= 0.85
+    assert alarms[changes < 0].any(1).mean() <= 0.05
     assert np.mean(quiet) <= 0.05, "users who did not change, or not yet"
 
 

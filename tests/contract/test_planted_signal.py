@@ -26,7 +26,7 @@ def figures(preset: str, *overrides: str) -> dict[str, float]:
     return {row.name: row.value for row in rows if row.client is None}
 
 
-@pytest.mark.parametrize("signal", [0.9, pytest.param(0.45, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("signal", [0.9, 0.45])
 def test_content_beats_ids_where_features_speak_of_taste(signal):
     ids, both = (
         figures("rec/sasrec", f"data.signal={signal}"),

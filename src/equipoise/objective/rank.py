@@ -1,8 +1,7 @@
 """Next-item losses, per position.
 
     softmax   ℓ_t = −z_t,i⁺ + log Σ_c e^{z_t,c}                       over the whole catalogue
-    unmet     the same over items not met before t, as they are ranked in the evaluation: a user who never comes
-              back to an item teaches a model over the whole catalogue to flee what the user likes
+    unmet     the same over items not met before t, as they are ranked in the evaluation
     sampled   ℓ_t = −z_t,i⁺ + log(e^{z_t,i⁺} + Σ_{n ∈ N} e^{z_t,n})    over negatives the client drew
     bpr       ℓ_t = mean_{n ∈ N} −log σ(z_t,i⁺ − z_t,n)
 
