@@ -25,6 +25,7 @@ import typer
 
 import equipoise
 from equipoise.cli import app
+from equipoise.cli.rules import described as described_rules
 from equipoise.config import aliases, blocks, loader, schema
 from equipoise.core import errors, registry
 from equipoise.core.options import Options
@@ -36,6 +37,7 @@ EXIT_CODES = [
     ("0", "done"),
     ("1", "the run failed, or a cell of a sweep did"),
     ("2", "the request was wrong: nothing was started"),
+    ("3", "`diagnose --strict` found a warning or an error"),
     ("130", "stopped by Ctrl-C or SIGTERM; a run can be resumed"),
 ]
 VARIABLES = [
@@ -62,7 +64,7 @@ RUN_JSON = [
     ("created", "when it began, UTC"),
     ("finished", "when it ended, UTC, or null"),
     ("events", "[{time, kind, step, client, message}], oldest first"),
-    ("findings", "reserved for diagnoses; empty in this version"),
+    ("findings", "what the diagnosis at the end of the run said; as in [diagnose](#equipoise-diagnose)"),
 ]
 COMPARE_JSON = [
     ("against", "label of the row that differences are taken to: the first"),
@@ -103,6 +105,26 @@ JSON: dict[str, list[tuple[str, str]]] = {
             "servers[].best_client, servers[].probability_ensemble, servers[].probe",
             "what to measure it against, on test",
         ),
+    ],
+    "diagnose": [
+        ("run", "the run; with several, the document is a list of these"),
+        ("findings", "most severe first, causes before what follows from them"),
+        ("findings[].code, findings[].severity", "the rule, and `note`, `warning` or `error`"),
+        ("findings[].clients, findings[].steps", "whom it concerns; first and last checkpoint, counted from 0"),
+        ("findings[].evidence", "[{client, steps, …}]: the numbers, strongest first; client null is the server"),
+        ("findings[].saw, findings[].cause, findings[].remedy", "a sentence each"),
+        ("findings[].override", "the remedy as settings of `equipoise run`; empty where none helps"),
+        ("findings[].because", "codes of findings of the same run that explain this one"),
+        ("not_examined", "[{code, missing}]: rules whose inputs were not recorded"),
+        ("passed", "codes of rules that looked and found nothing"),
+        ("repairs", "what was put right while a file was read"),
+    ],
+    "rules": [
+        ("code, severity, when", "its name; how bad; whether it can be asked at the start, live, or at the end"),
+        ("failure, signal", "what it names, and the formula"),
+        ("reads", "metric names, `fact:x` for what `--set x=…` gives, `reference` for `--against`; a\\|b is either"),
+        ("limits", "{name: value}, changed by `--set code.name=value`"),
+        ("cause, remedy, override", "what a finding says"),
     ],
     "ls": [
         ("run_id, name, status, method, data, seed", "as in `show`; `data` is the name of the set"),
@@ -174,7 +196,7 @@ NEEDS = {
     "second-exchange": "needs the clients a second time: never call it one-shot",
 }
 """What the traits of a way to predict mean."""
-LISTS = {"ls", "data list", "presets", "methods", "balances"}
+LISTS = {"ls", "data list", "presets", "methods", "balances", "rules"}
 """Commands whose JSON is a list; their tables describe one item."""
 
 COMPUTED = {"rounds": "10", "checkpoints": "the smaller of 10 and `client.epochs`"}
@@ -212,6 +234,7 @@ def pages() -> dict[str, str]:
         "datasets.md": datasets(),
         "partitions.md": partitions(),
         "presets.md": presets(),
+        "rules.md": rules(),
         "errors.md": error_classes(),
     }
     return {name: "\n\n".join([GENERATED, *text]).rstrip() + "\n" for name, text in parts.items()}
@@ -548,6 +571,33 @@ def presets() -> Iterator[str]:
         yield f"## {name}"
         yield f"{summary} `{command.strip()}`"
         yield "```yaml\n" + "\n".join(text.splitlines()[1:]) + "\n```"
+
+
+def rules() -> Iterator[str]:
+    yield "# Rules"
+    yield (
+        "What `equipoise diagnose` looks for. A rule reads recorded numbers only, so it works on a stored run and on"
+        " [another framework's table](../howto/diagnose.md). *When*: `start` before training, `live` at every"
+        " checkpoint, `end` of a whole run. Reads: [metric names](metrics.md); `fact:x` is known of a stored run or"
+        " given as `--set x=…`; `reference` is `--against RUN`; a\\|b is either. A rule without what it reads is not"
+        " examined."
+    )
+    found = list(described_rules())
+    rows = [[f"[{each['code']}](#{each['code']})", each["severity"], each["when"], each["failure"]] for each in found]
+    yield table(["code", "severity", "when", "failure"], rows)
+    for each in found:
+        yield f"## {each['code']}"
+        yield each["failure"]
+        yield f"```text\n{each['signal']}\n```"
+        limits = ", ".join(f"`{name}` {value:g}" for name, value in each["limits"].items()) or "none"
+        override = f" `{each['override']}`" if each["override"] else ""
+        rows = [
+            ["reads", ", ".join(f"`{need}`" for need in each["reads"])],
+            ["limits", limits],
+            ["cause", each["cause"]],
+            ["remedy", f"{each['remedy']}{override}"],
+        ]
+        yield table(["", ""], rows)
 
 
 def error_classes() -> Iterator[str]:

@@ -19,4 +19,7 @@ def test_the_command_line_loads_nothing_heavy() -> None:
 
 
 def test_what_reads_the_store_does_not_load_torch() -> None:
-    assert "torch" not in loaded_by("import equipoise.report.runs, equipoise.report.table, equipoise.store.write")
+    assert "torch" not in loaded_by(
+        "import equipoise.report.runs, equipoise.report.table, equipoise.store.write, equipoise.diagnose.stored;"
+        "from equipoise.diagnose.rule import RULES; RULES.names()"
+    )

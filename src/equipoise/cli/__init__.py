@@ -16,6 +16,7 @@ from equipoise.cli import (
     compare,
     data,
     demo,
+    diagnose,
     features,
     fuse,
     ls,
@@ -23,6 +24,7 @@ from equipoise.cli import (
     partition,
     presets,
     resume,
+    rules,
     run,
     show,
     sweep,
@@ -42,6 +44,8 @@ A client minimises base + λ·align. The server merges. Everything that happened
   equipoise ls                                         what was run
 
   equipoise compare latest fedavg-7k3q9x               figures side by side
+
+  equipoise diagnose latest                            why it failed, if it did
 """
 
 app = typer.Typer(
@@ -61,12 +65,14 @@ app.command("fuse")(fuse.fuse)
 app.command("ls")(ls.ls)
 app.command("show")(show.show)
 app.command("compare")(compare.compare)
+app.command("diagnose")(diagnose.diagnose)
 app.command("partition")(partition.partition)
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
 app.command("presets")(presets.presets)
 app.command("methods")(methods.methods)
 app.command("balances")(balances.balances)
+app.command("rules")(rules.rules)
 
 
 def _version(wanted: bool) -> None:

@@ -64,6 +64,11 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
         best = document["best"]
         where = f"checkpoint {best['step'] + 1}, chosen on validation"
         console.print(f"best by validation: {100 * best['value']:.2f} % ({where})", highlight=False)
+    for finding in document["findings"]:
+        style = {"error": "red", "warning": "yellow"}.get(finding["severity"], "cyan")
+        console.print(f"[{style}]{finding['severity']}[/] {finding['code']}: {finding['saw']}", highlight=False)
+    if document["findings"]:
+        console.print(f"why, and what to change: equipoise diagnose {run_id}", style="dim", highlight=False)
     console.print(f"stored in {store.location}", style="dim", highlight=False)
 
 

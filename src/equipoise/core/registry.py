@@ -64,13 +64,14 @@ class Registry(Generic[T]):
         aliases: tuple[str, ...] = (),
         options: type[Options] = Options,
         traits: Iterable[str] = (),
+        module: str | None = None,
     ) -> Callable[[T], T]:
         def add(make: T) -> T:
-            module = getattr(make, "__module__", self.package)
-            entry = Entry(name, aliases, options, make, module, frozenset(traits))
+            where = module or str(getattr(make, "__module__", self.package))
+            entry = Entry(name, aliases, options, make, where, frozenset(traits))
             for key in (name, *aliases):
                 taken = self._entries.get(key)
-                assert taken is None or taken.module == module, f"{self.kind} '{key}' is registered twice"
+                assert taken is None or taken.module == entry.module, f"{self.kind} '{key}' is registered twice"
                 self._entries[key] = entry
             return make
 

@@ -68,7 +68,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
             | {"message": at.event.message}
             for at in read.events(store, run.run_id)
         ],
-        "findings": [],
+        "findings": read.findings(store, run.run_id),
     }
 
 

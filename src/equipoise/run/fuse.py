@@ -29,7 +29,7 @@ from equipoise.evaluate.score import beside, chosen_clients, score
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, pack_pictures, unpack
 from equipoise.run.loop import Snapshot, rows_of, stood
-from equipoise.run.session import ALONE, Membership, announce, folder_of, require_same_data
+from equipoise.run.session import ALONE, Membership, announce, folder_of, look_back, require_same_data
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
 from equipoise.store.records import Checkpoint, Run, new_run_id
@@ -131,4 +131,5 @@ def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = 
         manifest = {**stored.checkpoint.manifest, **{name: blobs.put(store, data) for name, data in packed.items()}}
         write.commit_step(store, run_id, step, rows, [event], manifest)
         write.finish(store, run_id, "done")
+    look_back(store, run_id)
     return run_id

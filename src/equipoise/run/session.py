@@ -24,6 +24,8 @@ from equipoise.core.codec import encode
 from equipoise.core.errors import ConfigError, DamagedBlob, EngineError, EquipoiseError, StoreError
 from equipoise.core.values import Event, Indices
 from equipoise.data.source import data_folder
+from equipoise.diagnose.examine import examine
+from equipoise.diagnose.stored import stored
 from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import Keeper, unpack
@@ -109,6 +111,12 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
     clients = [Client(k, sum(counts), counts) for k, counts in enumerate(counted)]
     events = [Event("started", f"version {__version__}"), *partition_events(partition), *federation.notes]
     write.create_run(store, run, owned, clients, events)
+
+
+def look_back(store: Store, run_id: str) -> None:
+    """Diagnose a finished run, and keep what was found."""
+    verdict = examine(stored(store, read.find_run(store, run_id)))
+    write.set_findings(store, run_id, [finding.to_json() for finding in verdict.findings])
 
 
 def folder_of(run: Run, given: Path | None) -> Path | None:
@@ -210,3 +218,4 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
         if engine is not None:
             engine.close()
         watch.end()
+    look_back(store, run_id)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, func, select
 
 from equipoise.core.values import Row
@@ -14,6 +16,10 @@ from equipoise.store.transact import Store, reading
 if TYPE_CHECKING:
     import polars as pl
 
+PIECE = 100_000
+"""Rows read at a time."""
+Int: TypeAlias = NDArray[np.int64]
+Float: TypeAlias = NDArray[np.float64]
 Who: TypeAlias = int | Literal["server", "everyone"]
 """Whose numbers: one client's, the server's, or everyone's."""
 
@@ -47,6 +53,24 @@ def metrics(
     with reading(store) as connection:
         found = [tuple(row) for row in connection.execute(query)]
     return pl.DataFrame(found, schema=schema | {"value": pl.Float64}, orient="row")
+
+
+def columns(store: Store, run_id: str, server: int) -> tuple[list[str], NDArray[np.intp], Int, Int, Float]:
+    """All numbers of a run as columns: the names there are, then for each row its name's place, its client (`server`
+    where there is none), step and value. Read piece by piece, so that memory holds numbers and not rows."""
+    table = tables.metrics.c
+    query = select(table.name, table.client, table.step, table.value).where(table.run_id == run_id)
+    places: dict[str, int] = {}
+    pieces: list[tuple[Any, ...]] = []
+    with reading(store) as connection:
+        for rows in connection.execution_options(yield_per=PIECE).execute(query).partitions():
+            which = np.array([places.setdefault(row.name, len(places)) for row in rows], dtype=np.intp)
+            owners = np.array([server if row.client is None else row.client for row in rows], dtype=np.int64)
+            steps, values = np.array([row.step for row in rows]), np.array([row.value for row in rows])
+            pieces.append((which, owners, steps, values))
+    empty = (np.empty(0, np.intp), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    which, owners, steps, values = (np.concatenate(parts) for parts in zip(empty, *pieces, strict=True))
+    return list(places), which, owners, steps, values
 
 
 def final_metrics(store: Store, run_id: str) -> dict[str, float]:

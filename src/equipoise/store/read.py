@@ -94,6 +94,15 @@ def events(store: Store, run_id: str) -> list[Recorded]:
         return [Recorded(time, Event(*about)) for time, *about in connection.execute(query)]
 
 
+def findings(store: Store, run_id: str) -> list[dict[str, Any]]:
+    """What the last diagnosis said, most severe first."""
+    table = tables.findings.c
+    with reading(store) as connection:
+        found = list(connection.scalars(select(table.body).where(table.run_id == run_id)))
+    ranked = sorted(found, key=lambda body: body["rank"])
+    return [{key: value for key, value in body.items() if key != "rank"} for body in ranked]
+
+
 def clients(store: Store, run_id: str) -> list[Client]:
     table = tables.clients.c
     query = select(table.client, table.samples, table.labels).where(table.run_id == run_id).order_by(table.client)
@@ -133,6 +142,7 @@ __all__ = [
     "events",
     "final_metrics",
     "find_run",
+    "findings",
     "members",
     "metrics",
     "partition",

@@ -100,6 +100,17 @@ def prune(store: Store, run_id: str, keep: int = 2) -> None:
         connection.execute(delete(tables.checkpoints).where(rows.run_id == run_id, rows.step.in_(steps[keep:])))
 
 
+def set_findings(store: Store, run_id: str, findings: Iterable[Mapping[str, Any]]) -> None:
+    """What a diagnosis said of a run, in its order; replaces what was said before. Each has a code and a severity."""
+    rows = [
+        {"run_id": run_id, "code": each["code"], "severity": each["severity"], "body": {**each, "rank": rank}}
+        for rank, each in enumerate(findings)
+    ]
+    with writing(store) as connection:
+        connection.execute(delete(tables.findings).where(tables.findings.c.run_id == run_id))
+        _insert(connection, tables.findings, rows)
+
+
 def set_members(store: Store, sweep: str, members: Iterable[tuple[str, str]]) -> None:
     """The (label, run id) of a sweep's table in its order; replaces what was recorded before."""
     rows = [{"sweep": sweep, "position": i, "label": label, "run_id": run} for i, (label, run) in enumerate(members)]
@@ -162,5 +173,6 @@ __all__ = [
     "prune",
     "restart",
     "rewind",
+    "set_findings",
     "set_members",
 ]

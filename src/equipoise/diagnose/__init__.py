@@ -1,0 +1,1 @@
+"""Why a run failed, read from what was written down; no torch."""

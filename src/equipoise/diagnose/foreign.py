@@ -1,0 +1,225 @@
+"""Another framework's numbers: a long table `run, step, round, client, name, value` as CSV, JSON lines or Parquet.
+
+Only `name` and `value` must be there, and `step` or `round`. An empty client is the server. What can be put right is
+put right and said; everything else is an error that names the line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from equipoise.core.errors import ConfigError, DataError
+from equipoise.diagnose.recording import SERVER, Recording, recording
+
+COLUMNS = ("run", "step", "round", "client", "name", "value")
+SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json lines", ".ndjson": "json lines", ".parquet": "Parquet"}
+EVENTS = "tfevents"
+NO_SERVER = ("", "server", "global", "none", "null", "nan")
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """The runs of a table, and what was put right on the way."""
+
+    runs: list[Recording]
+    repairs: list[str] = field(default_factory=list)
+
+
+def read_table(path: Path, facts: Mapping[str, Any], names: Mapping[str, str]) -> Foreign:
+    """The runs in a file; `names` renames metrics, theirs to ours."""
+    if not path.is_file():
+        raise DataError(f"there is no file '{path}'", fix="give a run id, or a file of telemetry")
+    table = _load(path)
+    repairs: list[str] = []
+    table = _checked(_renamed(table, path), path, repairs)
+    if names:
+        table = table.with_columns(pl.col("name").replace(dict(names)))
+    table = _once(table, repairs)
+    labels = table["run"].unique(maintain_order=True).to_list()
+    return Foreign([_recording(table.filter(pl.col("run") == label), label, facts) for label in labels], repairs)
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """A mapping of metric names, theirs to ours, from a YAML file."""
+    import yaml
+
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        what = f"'{path}' cannot be read: {str(error).splitlines()[0]}"
+        raise ConfigError(what, fix="a YAML file of lines `theirs: ours`") from None
+    if not isinstance(found, dict) or not all(isinstance(word, str) for pair in found.items() for word in pair):
+        raise ConfigError(f"'{path}' is not a mapping of names", fix="a YAML file of lines `theirs: ours`")
+    return found
+
+
+def is_telemetry(query: str) -> bool:
+    """Whether a word on the command line is a file rather than a run."""
+    path = Path(query)
+    return path.suffix.lower() in SUFFIXES or EVENTS in path.name or path.is_dir() or path.is_file()
+
+
+def _load(path: Path) -> pl.DataFrame:
+    kind = path.suffix.lower()
+    if EVENTS in path.name:
+        from equipoise.diagnose.tensorboard import read_events
+
+        return read_events(path)
+    if kind not in SUFFIXES:
+        what = f"'{path.name}' is not a table that can be read"
+        raise DataError(what, where=str(path), fix=f"one of {', '.join(SUFFIXES)}, or a TensorBoard event file")
+    if path.stat().st_size == 0:
+        raise DataError(f"'{path.name}' is empty", where=str(path), fix="give a table with a header and rows")
+    try:
+        if kind == ".parquet":
+            return pl.read_parquet(path)
+        if kind in {".jsonl", ".ndjson"}:
+            return pl.read_ndjson(path, infer_schema_length=None)
+        return pl.read_csv(path, separator="\t" if kind == ".tsv" else ",", infer_schema=False)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError, ValueError) as error:
+        raise DataError(_what(path, kind, error), where=str(path), fix="check the file") from None
+
+
+def _what(path: Path, kind: str, error: Exception) -> str:
+    """What is wrong with a file that cannot be read; with the line where that can be found out."""
+    if kind in {".jsonl", ".ndjson"}:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    is_row = not line.strip() or isinstance(json.loads(line), dict)
+                except ValueError:
+                    is_row = False
+                if not is_row:
+                    return f"line {number} is not a JSON object"
+    return f"'{path.name}' is not {SUFFIXES[kind]}: {str(error).splitlines()[0]}"
+
+
+def _renamed(table: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """The columns we know, under their names whatever the case; those that are not there are empty."""
+    found = {column.strip().strip("\ufeff").lower(): column for column in table.columns}
+    if "name" not in found and "metric" in found:
+        found["name"] = found["metric"]
+    missing = [column for column in ("name", "value") if column not in found]
+    if "step" not in found and "round" not in found:
+        missing.append("step (or round)")
+    if missing:
+        what = f"the table has no column {', '.join(missing)}; it has {', '.join(table.columns[:12])}"
+        raise DataError(what, where=f"{path}, line 1", fix=f"a long table: {', '.join(COLUMNS)}")
+    step = found.get("step", found.get("round"))
+    picked = {**{column: found.get(column) for column in COLUMNS}, "step": step}
+    nested = [source for source in picked.values() if source is not None and table.schema[source].is_nested()]
+    if nested:
+        what = f"column {', '.join(nested)} holds lists or objects, not one value a row"
+        raise DataError(what, where=str(path), fix=f"a long table: {', '.join(COLUMNS)}")
+    columns = [
+        (pl.col(source) if source is not None else pl.lit(None)).cast(pl.String, strict=False).alias(column)
+        for column, source in picked.items()
+    ]
+    return table.select(columns).with_row_index("line", offset=1 if path.suffix.lower() == ".jsonl" else 2)
+
+
+def _checked(table: pl.DataFrame, path: Path, repairs: list[str]) -> pl.DataFrame:
+    table = table.with_columns(pl.col("name", "run", "client", "step", "value").str.strip_chars())
+    blank = table["name"].is_null() & table["value"].is_null()
+    if blank.any():
+        table = table.filter(~blank)
+        repairs.append(f"{int(blank.sum())} empty rows left out")
+    if table.is_empty():
+        raise DataError("the table has no rows", where=str(path), fix="give a table with rows")
+    _require(table, table["name"].is_null() | (table["name"] == ""), "has no name", path)
+    numbers = {
+        column: table[column].cast(pl.Float64, strict=False) if column != "client" else _clients(table)
+        for column in ("value", "step", "client")
+    }
+    text = (
+        numbers["value"].is_null()
+        & table["value"].is_not_null()
+        & ~table["value"].str.to_lowercase().is_in(["", "nan"])
+    )
+    _require(table, text, "has a value that is not a number", path, "value")
+    _require(table, numbers["step"].is_null(), "has no step", path, "step")
+    whole = (numbers["step"] != numbers["step"].floor()) | (numbers["step"] < 0) | (numbers["step"] > 2**53)
+    _require(table, whole, "has a step that is not a whole number from 0 on", path, "step")
+    _require(table, numbers["client"].is_null(), "has a client that is not a whole number from 0 on", path, "client")
+    return table.with_columns(
+        numbers["value"].fill_null(float("nan")).alias("value"),
+        numbers["step"].cast(pl.Int64).alias("step"),
+        numbers["client"].cast(pl.Int64).alias("client"),
+        pl.col("run").fill_null(path.stem),
+    )
+
+
+def _clients(table: pl.DataFrame) -> pl.Series:
+    """Clients as numbers; the server where there is none; null where it is neither."""
+    text = table["client"].str.to_lowercase()
+    is_server = text.is_null() | text.is_in(NO_SERVER)
+    number = text.cast(pl.Float64, strict=False)
+    good = number.is_not_null() & (number >= 0) & (number == number.floor()) & (number < 2**53)
+    frame = pl.DataFrame({"server": is_server, "good": good.fill_null(False), "number": number})
+    return frame.select(
+        pl.when(pl.col("server")).then(float(SERVER)).when(pl.col("good")).then(pl.col("number")).otherwise(None)
+    ).to_series()
+
+
+def _require(table: pl.DataFrame, bad: pl.Series, what: str, path: Path, column: str | None = None) -> None:
+    bad = bad.fill_null(False)
+    if not bad.any():
+        return
+    first = table.filter(bad).row(0, named=True)
+    value = f": {first[column]!r}" if column else ""
+    more = f" (and {int(bad.sum()) - 1} more lines)" if bad.sum() > 1 else ""
+    raise DataError(f"line {first['line']} {what}{value}{more}", where=str(path), fix=f"columns: {', '.join(COLUMNS)}")
+
+
+def _once(table: pl.DataFrame, repairs: list[str]) -> pl.DataFrame:
+    """One row for each run, client, name and step: the same row twice is one, two different ones are the last."""
+    key = ["run", "client", "name", "step"]
+    unique = table.unique(key, keep="last", maintain_order=True)
+    if extra := len(table) - len(unique):
+        differ = len(table.unique([*key, "value"])) - len(unique)
+        repairs.append(
+            f"{extra} rows repeat a run, client, name and step; {differ} of them with another value: the last stands"
+        )
+    return unique
+
+
+def _recording(table: pl.DataFrame, label: str, facts: Mapping[str, Any]) -> Recording:
+    names = table["name"].unique().sort()
+    which = table["name"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.intp)
+    numbers = (table[column].to_numpy() for column in ("client", "step", "value"))
+    return recording(label, names.to_list(), which, *numbers, facts=dict(facts))
+
+
+def parse_facts(words: list[str]) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
+    """`classes=10` is a fact, `lr-cut.low=0.1` a limit."""
+    facts: dict[str, Any] = {}
+    changes: dict[str, dict[str, float]] = {}
+    for word in words:
+        key, mark, text = word.partition("=")
+        if not mark or not key:
+            raise ConfigError(
+                f"expected name=value, got '{word}'", fix="as in --set classes=10 or --set lr-cut.low=0.1"
+            )
+        code, dot, limit = key.partition(".")
+        if dot:
+            try:
+                changes.setdefault(code, {})[limit] = float(text)
+            except ValueError:
+                raise ConfigError(f"{key}: expected a number, got '{text}'") from None
+        else:
+            facts[key] = _plain(text)
+    return facts, changes
+
+
+def _plain(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

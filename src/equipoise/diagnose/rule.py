@@ -1,0 +1,58 @@
+"""A rule: which failure it names, what it reads, and the pure function that looks for signs of it.
+
+    @Rule("lr-cut", severity="warning", when="live", reads=("scale/base",), says=…, cause=…, remedy=…)
+    def lr_cut(run, limit):
+        yield Sign(client, steps, {"scale": 0.1})
+
+`says` is a sentence into which the numbers of the strongest sign, the first, are put; {who} and {when} name clients and
+checkpoints. Where a failure shows in several ways it is a sentence for each, by the sign's `form`. `limit` holds the
+rule's line of the table of limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Literal
+
+from equipoise.core.registry import Registry
+from equipoise.diagnose.finding import Severity, Sign
+from equipoise.diagnose.recording import Recording
+
+When = Literal["start", "live", "end"]
+Limits = Mapping[str, float]
+Says = str | Mapping[str, str]
+Look = Callable[[Recording, Limits], Iterable[Sign]]
+
+
+RULES: Registry[Rule] = Registry("rule", "equipoise.diagnose.rules")
+
+
+@dataclass(eq=False)
+class Rule:
+    """A decorator that registers the function which looks for this failure."""
+
+    code: str
+    _: KW_ONLY
+    severity: Severity
+    when: When
+    """From when on it can be asked: before training, at every checkpoint, or only of a whole run."""
+    reads: tuple[str, ...]
+    """Without these it is not examined: metric names and patterns, `fact:x`, `reference`; a|b is either."""
+    says: Says
+    cause: str
+    remedy: str
+    override: str = ""
+    explains: tuple[str, ...] = ()
+    """Codes of the symptoms that follow from this failure."""
+    sees_all: bool = False
+    """Whether it is shown numbers that are not finite; the others never see one."""
+    look: Look = field(init=False)
+
+    def __call__(self, look: Look) -> Look:
+        self.look = look
+        RULES.register(self.code, module=look.__module__)(self)
+        return look
+
+    def missing(self, run: Recording) -> list[str]:
+        return [need for need in self.reads if run.lacks(need)]

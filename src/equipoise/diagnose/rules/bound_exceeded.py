@@ -1,0 +1,35 @@
+"""A promised bound is broken.
+
+    λ > ratio · λmax
+
+Source: original report 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "bound-exceeded",
+    severity="warning",
+    when="live",
+    reads=("lam", "fact:lam_max"),
+    says="λ reached {lam:.3g} on {who}, beyond its declared λmax = {lam_max:.3g} ({when})",
+    cause="the bound is a penalty that pulls λ back, not a wall",
+    remedy="clamp λ after every step",
+    override="balance=equilibrium",
+)
+def bound_exceeded(run: Recording, limit: Limits) -> Iterator[Sign]:
+    lam_max = float(run.facts["lam_max"])
+    found = []
+    for lam in run.clients("lam"):
+        beyond = lam.values > limit["ratio"] * lam_max
+        if beyond.any():
+            numbers = {"lam": float(lam.values.max()), "lam_max": lam_max}
+            found.append(Sign(lam.client, lam.steps[beyond].tolist(), numbers))
+    yield from sorted(found, key=lambda sign: -float(sign.numbers["lam"]))

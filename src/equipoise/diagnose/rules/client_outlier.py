@@ -1,0 +1,67 @@
+"""One client's update dominates, or is hostile.
+
+    robust z of log ‖Δ_k‖ among the cohort, (x − median)/(1.4826·MAD) > z, and ‖Δ_k‖ > times · the median,
+    or cosine to the mean update < cosine,   at more than `share` of the checkpoints at which it took part
+
+Norms are compared as logarithms: clients of different sizes differ by factors. A few clients may be so alike that
+one is far by any measure of spread, hence `times`. Fewer than `clients` say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+MAD = 1.4826
+
+
+@Rule(
+    "client-outlier",
+    severity="warning",
+    when="live",
+    reads=("update/norm|update/cosine",),
+    says={
+        "norm": "updates of {who} are {z:.1f} deviations longer than the others' ({when})",
+        "cosine": "updates of {who} point away from the others', cosine {cosine:.2f} ({when})",
+    },
+    cause="one client pulls the merge: its data, its learning rate or its intentions are not the others'",
+    remedy="look at that client's data; merge robustly, or leave it out",
+    explains=("ensemble-collapse", "peak-then-collapse"),
+)
+def client_outlier(run: Recording, limit: Limits) -> Iterator[Sign]:
+    norms = run.clients("update/norm")
+    if len(norms) >= limit["clients"]:
+        for curve, (z, ratio) in zip(norms, _scores(norms), strict=True):
+            far = (z > limit["z"]) & (ratio > limit["times"])
+            if far.mean() > limit["share"]:
+                yield Sign(curve.client, curve.steps[far].tolist(), {"z": float(np.median(z[far]))}, "norm")
+    for curve in run.clients("update/cosine"):
+        if (against := curve.values < limit["cosine"]).mean() > limit["share"]:
+            numbers = {"cosine": float(np.median(curve.values[against]))}
+            yield Sign(curve.client, curve.steps[against].tolist(), numbers, "cosine")
+
+
+def _scores(curves: list[Curve]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Each curve's robust z and its ratio to the median, among those who recorded the same checkpoint."""
+    steps = np.concatenate([curve.steps for curve in curves])
+    x = np.log(np.maximum(np.concatenate([curve.values for curve in curves]), 1e-300))
+    _, place = np.unique(steps, return_inverse=True)
+    middle = _medians(x, place)
+    spread = np.maximum(MAD * _medians(abs(x - middle[place]), place), 1e-12)
+    z, ratio = (x - middle[place]) / spread[place], np.exp(x - middle[place])
+    cuts = np.cumsum([len(curve) for curve in curves])[:-1]
+    return list(zip(np.split(z, cuts), np.split(ratio, cuts), strict=True))
+
+
+def _medians(x: np.ndarray, place: np.ndarray) -> np.ndarray:
+    order = np.lexsort((x, place))
+    counts = np.bincount(place)
+    ends = np.cumsum(counts)
+    low, high = ends - counts + (counts - 1) // 2, ends - counts + counts // 2
+    middle: np.ndarray = (x[order][low] + x[order][high]) / 2
+    return middle

@@ -1,0 +1,34 @@
+"""A contrastive loss that looks healthy and is chance.
+
+L_con within `share` of ln B over the last half, B the number of candidates of a step
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "contrastive-at-chance",
+    severity="warning",
+    when="live",
+    reads=("loss/align", "contrast/chance|fact:contrast_batch"),
+    says="the contrastive loss is {loss:.3f}, and ln B is {chance:.3f} ({when})",
+    cause="the two views of an item are no nearer to each other than to anything else",
+    remedy="check that the features belong to the items, and lower τ",
+)
+def contrastive_at_chance(run: Recording, limit: Limits) -> Iterator[Sign]:
+    half = run.steps // 2
+    loss, told = run.mean("loss/align").since(half), run.mean("contrast/chance").since(half)
+    if not len(loss):
+        return
+    chance = float(told.values.mean()) if len(told) else float(np.log(float(run.facts["contrast_batch"])))
+    mean = float(loss.values.mean())
+    if abs(mean - chance) < limit["share"] * chance:
+        yield Sign(None, loss.steps.tolist(), {"loss": mean, "chance": chance})

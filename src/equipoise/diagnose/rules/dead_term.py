@@ -1,0 +1,50 @@
+"""A loss that trains nothing.
+
+    on every client: its gradient norm is exactly 0 at all checkpoints, or its value is the same at all of them
+
+A term whose value is 0 throughout has nothing left to ask for, which is a note: FAFI's contrast between prototypes is
+one while they are long. One client alone may rightly have a term of 0, such as a contrast where it has one class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+PREFIXES = ("grad/norm/", "loss/")
+
+
+@Rule(
+    "dead-term",
+    severity="warning",
+    when="live",
+    reads=("grad/norm/*|loss/*",),
+    says={
+        "gradient": "the term {term} has a gradient of exactly 0 on {who} ({when})",
+        "value": "the term {term} is {value:.4g} throughout on {who} ({when})",
+        "zero": "the term {term} is 0 throughout on {who} ({when})",
+    },
+    cause="the term is not connected to the weights that are trained, or has nothing to compare",
+    remedy="connect it, or leave it out",
+)
+def dead_term(run: Recording, limit: Limits) -> Iterator[Sign]:
+    terms = {name.removeprefix(prefix) for prefix in PREFIXES for name in run.names(f"{prefix}*")}
+    for term in sorted(terms):
+        gradients, values = (_long(run.clients(f"{prefix}{term}"), limit) for prefix in PREFIXES)
+        is_still = bool(gradients) and all((curve.values == 0).all() for curve in gradients)
+        is_flat = bool(values) and all((curve.values == curve.values[0]).all() for curve in values)
+        is_zero = bool(values) and all((curve.values == 0).all() for curve in values)
+        if is_zero:
+            yield from (Sign(curve.client, curve.steps.tolist(), {"term": term}, "zero", "note") for curve in values)
+        elif is_still:
+            yield from (Sign(curve.client, curve.steps.tolist(), {"term": term}, "gradient") for curve in gradients)
+        elif is_flat:
+            for curve in values:
+                yield Sign(curve.client, curve.steps.tolist(), {"term": term, "value": float(curve.values[0])}, "value")
+
+
+def _long(curves: list[Curve], limit: Limits) -> list[Curve]:
+    return [curve for curve in curves if len(curve) >= limit["checkpoints"]]

@@ -1,0 +1,55 @@
+"""The merged model falls while the clients are fine.
+
+    drop = best two-checkpoint mean of merged accuracy so far − mean of the last two
+    drop > max(merged, jitters · jitter)   while the clients' own accuracy fell by less than `local` since that peak
+
+Two neighbours are averaged because one checkpoint of a merged model may be a bad draw. Source: original report 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.noise import jitter, smooth
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+PAIR = 2
+
+
+@Rule(
+    "ensemble-collapse",
+    severity="error",
+    when="live",
+    reads=("accuracy/merged", "accuracy/clients|accuracy/test"),
+    says={
+        "plain": "merged accuracy fell by {lost:.1f} points to {now:.1%}, the clients' own moved {local:+.1f} ({when})",
+        "norms": "merged accuracy fell by {lost:.1f} points to {now:.1%}, the clients' own moved {local:+.1f} ({when});"
+        " their prototypes differ {ratio:.3g}-fold in length",
+    },
+    cause="clients no longer agree on what the merged thing averages: one with long prototypes speaks for everybody",
+    remedy="merge prototypes at unit length or by counts, and start them at the anchors",
+    override="server.merge=unit method.start=anchor",
+    explains=("peak-then-collapse", "merge-below-client", "class-blind"),
+)
+def ensemble_collapse(run: Recording, limit: Limits) -> Iterator[Sign]:
+    merged, local = run.server("accuracy/merged"), run.local
+    if len(merged) <= PAIR or len(local) == 0:
+        return
+    means, steps = smooth(merged.values, PAIR), merged.steps[PAIR - 1 :]
+    peak = int(np.argmax(means))
+    lost = float(means[peak] - means[-1])
+    if lost <= max(limit["merged"], limit["jitters"] * jitter(merged.values)):
+        return
+    moved = local.at(int(steps[-1])) - local.at(int(steps[peak]))
+    if moved > -limit["local"]:
+        low = steps[peak:][means[peak:] < means[peak] - limit["merged"]]
+        numbers = {"lost": 100 * lost, "now": float(means[-1]), "local": 100 * moved}
+        norms = run.server("proto/norm_ratio")
+        if len(norms):
+            yield Sign(None, low.tolist(), numbers | {"ratio": float(norms.values[-1])}, "norms")
+        else:
+            yield Sign(None, low.tolist(), numbers, "plain")

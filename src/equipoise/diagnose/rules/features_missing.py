@@ -1,0 +1,34 @@
+"""A modality is absent, noise, or belongs to other items.
+
+    what the check of features at the start found; see the guide to recommendation
+
+Rows that lack lift are refused unless the configuration asks for them, so what is found here was asked for.
+Source: original report 5, whose visual features were random numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "features-missing",
+    severity="error",
+    when="start",
+    reads=("fact:features",),
+    says="{name} features are {control}: same-user lift {lift:+.4f}, with shuffled rows {shuffled:+.4f}",
+    cause="rows and items do not belong together, or the rows hold noise: nothing can be learnt from them",
+    remedy="give the table of these items, by id",
+    override="data.features=as-given",
+    explains=("contrastive-at-chance", "chance-level", "starved-branch", "router-collapse"),
+)
+def features_missing(run: Recording, limit: Limits) -> Iterator[Sign]:
+    for check in run.facts["features"]:
+        lift, shuffled = float(check["lift"]), float(check["shuffled"])
+        if check["control"] != "as-given":
+            about = {"name": check["name"], "control": check["control"]}
+            yield Sign(None, [], {**about, "lift": lift, "shuffled": shuffled})

@@ -1,0 +1,35 @@
+"""What stage one gained is overwritten.
+
+L_a fell below learnt · its start in stage one,   and   returns above returns · its start within `within` of stage two
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "forgetting-signal",
+    severity="warning",
+    when="live",
+    reads=("loss/align", "fact:stage_switch"),
+    says="L_a fell from {start:.3g} to {best:.3g} in the first stage and is back at {back:.3g} on {who} ({when})",
+    cause="the second stage no longer asks for what the first one taught",
+    remedy="keep the term in the second stage, with a lower weight",
+    override="balance=curriculum",
+)
+def forgetting_signal(run: Recording, limit: Limits) -> Iterator[Sign]:
+    switch = int(run.facts["stage_switch"])
+    until = switch + max(1, ceil(limit["within"] * (run.steps - switch))) - 1
+    for align in run.clients("loss/align"):
+        first, second = align.until(switch - 1), align.since(switch).until(until)
+        if not len(first) or not len(second):
+            continue
+        start, best, back = float(first.values[0]), float(first.values.min()), float(second.values.max())
+        if best < limit["learnt"] * start and back > limit["returns"] * start:
+            yield Sign(align.client, second.steps.tolist(), {"start": start, "best": best, "back": back})

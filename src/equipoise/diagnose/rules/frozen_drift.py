@@ -1,0 +1,28 @@
+"""Frozen tensors move.
+
+the hash of what is declared frozen differs between two checkpoints
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "frozen-drift",
+    severity="error",
+    when="live",
+    reads=("hash/frozen",),
+    says="what is declared frozen changed on {who} ({when})",
+    cause="the optimiser was given more than the declared groups, or decay and buffers move what has no gradient",
+    remedy="give the optimiser the declared groups only",
+)
+def frozen_drift(run: Recording, limit: Limits) -> Iterator[Sign]:
+    for curve in [*run.clients("hash/frozen"), run.server("hash/frozen")]:
+        moved = curve.values[1:] != curve.values[:-1]
+        if moved.any():
+            yield Sign(curve.client, curve.steps[1:][moved].tolist())

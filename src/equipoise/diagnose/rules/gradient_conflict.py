@@ -1,0 +1,33 @@
+"""Base and align pull apart on the weights they share.
+
+cos(∇L_b, ∇L_a) < cosine in more than `share` of the checkpoints
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "gradient-conflict",
+    severity="note",
+    when="live",
+    reads=("grad/cosine",),
+    says="the gradients of base and align have a cosine of {cosine:.2f} on {who} ({when})",
+    cause="what aligns the prototypes undoes what the local task learns",
+    remedy="lower λ, or project one gradient onto the other's normal plane",
+    override="balance=entropy",
+)
+def gradient_conflict(run: Recording, limit: Limits) -> Iterator[Sign]:
+    found = []
+    for curve in run.clients("grad/cosine"):
+        against = curve.values < limit["cosine"]
+        if len(curve) >= limit["checkpoints"] and against.mean() > limit["share"]:
+            found.append(Sign(curve.client, curve.steps[against].tolist(), {"cosine": float(np.median(curve.values))}))
+    yield from sorted(found, key=lambda sign: float(sign.numbers["cosine"]))

@@ -1,0 +1,48 @@
+"""A user's taste changed.
+
+an alarm of the stream (`drift`),   or
+surprise of a slice > running mean of the earlier ones + deviations · their deviation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Curve, Recording, Steps
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "interest-drift",
+    severity="note",
+    when="live",
+    reads=("drift|surprise/next",),
+    says="{who}: interest moved ({when})",
+    cause="what the user chooses is unlike what this user chose before",
+    remedy="weigh surprising samples more, and remember less of the past",
+    override="method.weighting=instance",
+)
+def interest_drift(run: Recording, limit: Limits) -> Iterator[Sign]:
+    if alarms := run.clients("drift"):
+        for alarm in alarms:
+            if (alarm.values > 0).any():
+                yield Sign(alarm.client, alarm.steps[alarm.values > 0].tolist())
+        return
+    for surprise in run.clients("surprise/next"):
+        if len(steps := _jumps(surprise, limit)):
+            yield Sign(surprise.client, steps.tolist())
+
+
+def _jumps(curve: Curve, limit: Limits) -> Steps:
+    """Slices above what the earlier ones allow."""
+    least = int(limit["slices"])
+    above = [
+        t
+        for t in range(least, len(curve))
+        if curve.values[t] > curve.values[:t].mean() + limit["deviations"] * max(curve.values[:t].std(ddof=1), 1e-12)
+    ]
+    jumps: Steps = curve.steps[np.array(above, dtype=int)]
+    return jumps

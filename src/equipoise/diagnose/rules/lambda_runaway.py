@@ -1,0 +1,67 @@
+"""The adaptive weight explodes.
+
+    x = log(λ·s):   Δx > slope for `checkpoints` checkpoints on end while L_a falls,
+                    or λ·s > growth · its first value and rising;
+                    and x is highest in the second half of what is known
+    silent while λ ≤ a declared λmax; s is 1 where no schedule is recorded
+
+A λ that overshoots on its way from its start to its fixed point is highest early and comes back.
+
+λ rises because its fixed point is of the form L_b/L_a: the better the prototypes are aligned, the more weight alignment
+gets. What the schedule takes away is put back first, so that a λ that only makes up for it is another failure.
+Source: original report 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "lambda-runaway",
+    severity="error",
+    when="live",
+    reads=("lam",),
+    says="λ went from {first:.3g} to {last:.3g} on {who} ({when})",
+    cause="a learned λ has no ceiling: the closer L_a comes to zero, the more weight alignment is given",
+    remedy="bound λ from both sides, or start prototypes at the anchors and keep them at unit length",
+    override="balance=equilibrium method.start=anchor",
+    explains=("ensemble-collapse", "peak-then-collapse", "merge-below-client", "over-alignment", "bound-exceeded"),
+)
+def lambda_runaway(run: Recording, limit: Limits) -> Iterator[Sign]:
+    bound = run.facts.get("lam_max")
+    found = []
+    for lam in run.clients("lam"):
+        is_free = lam.values > bound if bound is not None else lam.values > 0
+        runs = _running(lam, run.of("schedule", _id(lam)), run.of("loss/align", _id(lam)), limit) & is_free
+        if runs.any():
+            numbers = {"first": float(lam.values[0]), "last": float(lam.values[-1])}
+            found.append(Sign(lam.client, lam.steps[runs].tolist(), numbers))
+    yield from sorted(found, key=lambda sign: -float(sign.numbers["last"]))
+
+
+def _id(curve: Curve) -> int:
+    assert curve.client is not None
+    return curve.client
+
+
+def _running(lam: Curve, schedule: Curve, align: Curve, limit: Limits) -> np.ndarray:
+    """At which checkpoints λ runs away."""
+    s = schedule.values if len(schedule) == len(lam) else np.ones(len(lam))
+    effective = np.maximum(lam.values * s, 1e-300)
+    x = np.log(effective)
+    rises = np.diff(x, prepend=x[:1])
+    falls = np.diff(align.values, prepend=np.inf) < 0 if len(align) == len(lam) else np.ones(len(lam), dtype=bool)
+    on_end = np.zeros(len(lam), dtype=int)
+    for t in range(1, len(lam)):
+        on_end[t] = on_end[t - 1] + 1 if rises[t] > limit["slope"] and falls[t] else 0
+    far = (effective > limit["growth"] * effective[0]) & (rises > 0)
+    is_late = 2 * int(np.argmax(x)) >= len(x) - 1
+    running: np.ndarray = ((on_end >= limit["checkpoints"]) | far) & is_late
+    return running

@@ -1,0 +1,32 @@
+"""Memory changes nothing.
+
+scores with and without differ by less than `effect`,   or   the share of the history written down > most or < least
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "memory-inert",
+    severity="warning",
+    when="live",
+    reads=("memory/effect|memory/write_rate",),
+    says={
+        "effect": "memory changes scores by {effect:.2g} ({when})",
+        "rate": "{rate:.1%} of the history is written down ({when})",
+    },
+    cause="the threshold lets everything in or nothing, or nobody reads what was written",
+    remedy="set the threshold so that a tenth to a half of the history is remembered",
+)
+def memory_inert(run: Recording, limit: Limits) -> Iterator[Sign]:
+    effect, rate = run.mean("memory/effect"), run.mean("memory/write_rate")
+    if len(effect) and float(effect.values.max()) < limit["effect"]:
+        yield Sign(None, effect.steps.tolist(), {"effect": float(effect.values.max())}, "effect")
+    elif len(rate) and not limit["least"] <= (mean := float(rate.values[-3:].mean())) <= limit["most"]:
+        yield Sign(None, rate.steps[-3:].tolist(), {"rate": mean}, "rate")

@@ -1,0 +1,44 @@
+"""The merge is worse than its parts.
+
+    merged < best single client,   or   merged < probability ensemble − points
+    while probe > merged + probe
+
+The probe is a head that the evaluator fits on all encoders' features: it does not depend on how the server merges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+ENSEMBLE = "accuracy/merged/probability-ensemble"
+
+
+@Rule(
+    "merge-below-client",
+    severity="note",
+    when="end",
+    reads=("accuracy/merged", f"accuracy/best_client|{ENSEMBLE}", "accuracy/probe"),
+    says={
+        "client": "merged {merged:.1%}, the best single client {other:.1%}, probe {probe:.1%}",
+        "ensemble": "merged {merged:.1%}, the clients' ensemble {other:.1%}, probe {probe:.1%}",
+    },
+    cause="clients learnt more than this way of merging can use",
+    remedy="another server on the same clients, not another policy: `equipoise fuse RUN --predict energy-gate`",
+    override="server.predict=energy-gate",
+)
+def merge_below_client(run: Recording, limit: Limits) -> Iterator[Sign]:
+    merged, probe = run.server("accuracy/merged"), run.server("accuracy/probe")
+    if not len(merged) or not len(probe):
+        return
+    now, head = float(merged.values[-1]), float(probe.values[-1])
+    beside = {"client": ("accuracy/best_client", 0.0), "ensemble": (ENSEMBLE, limit["points"])}
+    for form, (name, margin) in beside.items():
+        other = run.server(name)
+        if len(other) and now < other.values[-1] - margin and head > now + limit["probe"]:
+            numbers = {"merged": now, "other": float(other.values[-1]), "probe": head}
+            yield Sign(None, [int(merged.steps[-1])], numbers, form)
+            return

@@ -1,0 +1,43 @@
+"""NaN or infinity.
+
+an event of a client that was stopped,   or a recorded number that is not finite
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "non-finite",
+    severity="error",
+    when="live",
+    reads=("*|fact:status",),
+    sees_all=True,
+    says={
+        "event": "{who} was stopped: {what} ({when})",
+        "number": "{name} is {value} on {who} ({when})",
+    },
+    cause="a step was too large for the loss at that point",
+    remedy="lower the learning rate or clip the gradient; the client's last good state is kept",
+    override="client.clip=1.0",
+    explains=("chance-level", "peak-then-collapse", "ensemble-collapse"),
+)
+def non_finite(run: Recording, limit: Limits) -> Iterator[Sign]:
+    found = []
+    for event in run.events:
+        if event.kind == "client-non-finite":
+            found.append(Sign(event.client, [event.step or 0], {"what": event.message.split(";")[0]}, "event"))
+    for name, by in run.curves.items():
+        for curve in by.values():
+            bad = ~np.isfinite(curve.values)
+            if bad.any():
+                first = int(curve.steps[bad][0])
+                found.append(Sign(curve.client, [first], {"name": name, "value": str(curve.values[bad][0])}, "number"))
+    yield from sorted(found, key=lambda sign: (sign.steps[0], sign.client is None))

@@ -1,0 +1,33 @@
+"""A schedule that never moves.
+
+    s, or λ where s is not recorded, is identical at every checkpoint though the policy is scheduled
+
+Seen where progress was counted within a round of one epoch: it was 0 for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "noop-schedule",
+    severity="warning",
+    when="live",
+    reads=("schedule|lam", "fact:scheduled"),
+    says="{what} is {value:.4g} at every checkpoint on {who} ({when})",
+    cause="progress is counted within something that is over before it moves, such as a round of one epoch",
+    remedy="count progress over the whole run",
+)
+def noop_schedule(run: Recording, limit: Limits) -> Iterator[Sign]:
+    if not run.facts["scheduled"]:
+        return
+    name = "schedule" if run.clients("schedule") else "lam"
+    curves = [curve for curve in run.clients(name) if len(curve) >= limit["checkpoints"]]
+    if curves and all((curve.values == curve.values[0]).all() for curve in curves):
+        for curve in curves:
+            yield Sign(curve.client, curve.steps.tolist(), {"what": name, "value": float(curve.values[0])})

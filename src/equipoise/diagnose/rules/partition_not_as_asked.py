@@ -1,0 +1,68 @@
+"""The realised skew is not the asked skew.
+
+    H = mean over classes of Σ_k p_k², p the shares of a class over clients; p-value of H under Dir(α·1_K) < p,   or
+    the clients' own accuracy on train and on test within `gap` of each other at an asked α ≤ alpha
+
+A client of a strong skew knows few classes, so it does far better on its own images than on everybody's.
+Source: original report 4, whose index cache of another α was used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+DRAWS = 20_000
+
+
+@Rule(
+    "partition-not-as-asked",
+    severity="warning",
+    when="live",
+    reads=("fact:alpha", "fact:labels|accuracy/train"),
+    says={
+        "labels": "the labels are concentrated by {seen:.3f}, which Dirichlet {alpha:g} gives with p = {p:.1g}",
+        "accuracy": "clients have {own:.1%} on their own images, {all:.1%} on everybody's; α was to be {alpha:g}",
+    },
+    cause="the split that was used is another than the one that was asked for, such as a cached one",
+    remedy="make the cache's key of everything that the split depends on, or draw it anew",
+)
+def partition_not_as_asked(run: Recording, limit: Limits) -> Iterator[Sign]:
+    alpha = float(run.facts["alpha"])
+    if run.facts.get("labels") is not None:
+        counts = np.asarray(run.facts["labels"], dtype=float)
+        seen, value = concentration(counts), p_value(counts, alpha)
+        if value < limit["p"]:
+            yield Sign(None, [], {"seen": seen, "alpha": alpha, "p": value}, "labels")
+    train, test = run.mean("accuracy/train"), run.local
+    if alpha <= limit["alpha"] and len(train) and len(test):
+        known, everything = float(train.values[-1]), test.at(int(train.steps[-1]))
+        if known - everything < limit["gap"] and everything > 0.5:
+            numbers = {"own": known, "all": everything, "alpha": alpha}
+            yield Sign(None, [int(train.steps[-1])], numbers, "accuracy")
+
+
+def concentration(counts: np.ndarray) -> float:
+    """Mean over classes of the sum of squared shares over clients; counts [K, C]."""
+    there = counts[:, counts.sum(axis=0) > 0]
+    shares = there / there.sum(axis=0)
+    return float((shares**2).sum(axis=0).mean())
+
+
+def p_value(counts: np.ndarray, alpha: float) -> float:
+    """Two-sided, by simulation with a fixed generator: the partition is examined, not the run."""
+    n_clients, n_classes = len(counts), int((counts.sum(axis=0) > 0).sum())
+    if n_clients < 2 or n_classes == 0:
+        return 1.0
+    draws = max(200, min(DRAWS, 20_000_000 // (n_clients * n_classes)))
+    gamma = np.random.default_rng(0).standard_gamma(alpha, size=(draws, n_classes, n_clients))
+    total = gamma.sum(axis=2, keepdims=True)
+    shares = np.divide(gamma, total, out=np.full_like(gamma, 1 / n_clients), where=total > 0)
+    simulated, seen = (shares**2).sum(axis=2).mean(axis=1), concentration(counts)
+    tail = min((simulated >= seen).mean(), (simulated <= seen).mean())
+    return float(min(1.0, 2 * max(tail, 0.5 / draws)))

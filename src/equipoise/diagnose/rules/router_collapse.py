@@ -1,0 +1,41 @@
+"""One expert takes all, or the weights never leave uniform.
+
+mean weight of an expert > weight,   or (a note)
+deviation of its weight between items < deviation, both after `after` of the run
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "router-collapse",
+    severity="warning",
+    when="live",
+    reads=("router/*",),
+    says={
+        "one": "expert {expert} has {weight:.0%} of the weight ({when})",
+        "uniform": "expert {expert} has the same weight for every item, ±{deviation:.2g} ({when})",
+    },
+    cause="the router has nothing to choose by, or was rewarded early for one choice and never tried another",
+    remedy="give the router the user's state, and an entropy term that fades",
+)
+def router_collapse(run: Recording, limit: Limits) -> Iterator[Sign]:
+    after = int(limit["after"] * run.steps)
+    experts = [name for name in run.names("router/*") if name.count("/") == 1]
+    if len(experts) < 2:
+        return
+    for name in experts:
+        weight, spread = run.mean(name).since(after), run.mean(f"{name}/deviation").since(after)
+        expert = name.removeprefix("router/")
+        if len(weight) and (mean := float(np.mean(weight.values))) > limit["weight"]:
+            yield Sign(None, weight.steps.tolist(), {"expert": expert, "weight": mean}, "one")
+        elif len(spread) and (most := float(spread.values.max())) < limit["deviation"]:
+            yield Sign(None, spread.steps.tolist(), {"expert": expert, "deviation": most}, "uniform", "note")

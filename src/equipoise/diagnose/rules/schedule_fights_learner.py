@@ -1,0 +1,69 @@
+"""Annealing cancels itself: the learner puts back what the schedule takes away.
+
+    over some stretch of ≥ `checkpoints` checkpoints in which s moves by `moves` or more:
+    corr(log λ, −log s) > correlation   and   λ·s within ± band of its mean
+
+on more than `clients` of the clients: this is a matter of the policy, and one client's λ may rise like 1/s by chance.
+Long runs are looked at in twenty parts. Source: original report 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.noise import coarse
+from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+PARTS = 20
+
+
+@Rule(
+    "schedule-fights-learner",
+    severity="warning",
+    when="live",
+    reads=("lam", "schedule"),
+    says="λ rose {rise:.3g}-fold while its schedule fell, and λ·s stayed within ±{band:.0%} on {who} ({when})",
+    cause="σ learns from losses that are annealed already: its fixed point is λ = c/s, the schedule changes nothing",
+    remedy="let σ see the losses before the schedule, or put the schedule on the log term",
+    override="balance=decoupled",
+    explains=("over-alignment", "sigma-unstable"),
+)
+def schedule_fights_learner(run: Recording, limit: Limits) -> Iterator[Sign]:
+    found = []
+    for lam in run.clients("lam"):
+        assert lam.client is not None
+        s = run.of("schedule", lam.client)
+        both = np.isin(lam.steps, s.steps[s.values > 0])
+        curve = coarse(Curve(lam.client, lam.steps[both], lam.values[both]), PARTS)
+        faded = coarse(Curve(lam.client, s.steps[s.values > 0], s.values[s.values > 0]), PARTS)
+        if len(curve) == len(faded) and (stretch := _cancelled(curve.values, faded.values, limit)):
+            first, end = stretch
+            product = curve.values[first:end] * faded.values[first:end]
+            numbers = {
+                "rise": float(curve.values[end - 1] / curve.values[first]),
+                "band": float(np.abs(product / product.mean() - 1).max()),
+            }
+            found.append(Sign(lam.client, curve.steps[first:end].tolist(), numbers))
+    if len(found) > limit["clients"] * len(run.clients("lam")):
+        yield from sorted(found, key=lambda sign: -float(sign.numbers["rise"]))
+
+
+def _cancelled(lam: np.ndarray, s: np.ndarray, limit: Limits) -> tuple[int, int] | None:
+    """The longest stretch in which λ is c/s."""
+    if (lam <= 0).any():
+        return None
+    n, least = len(lam), int(limit["checkpoints"])
+    for length in range(n, least - 1, -1):
+        for first in range(n - length + 1):
+            a, b = np.log(lam[first : first + length]), -np.log(s[first : first + length])
+            if np.ptp(b) < np.log(limit["moves"]) or a.std() == 0:
+                continue
+            product = np.exp(a - b)
+            steady = np.abs(product / product.mean() - 1).max() <= limit["band"]
+            if steady and np.corrcoef(a, b)[0, 1] > limit["correlation"]:
+                return first, first + length
+    return None

@@ -1,0 +1,38 @@
+"""σ learning oscillates.
+
+    Δ log λ changes its sign, both times by more than `change`, at more than `share` of the checkpoints
+
+Source: original report 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "sigma-unstable",
+    severity="warning",
+    when="live",
+    reads=("lam",),
+    says="λ turned round at {share:.0%} of the checkpoints on {who} ({when})",
+    cause="σ takes steps as large as the network's, overshoots its fixed point and comes back",
+    remedy="give σ its own learning rate, a hundredth of the network's",
+    override="balance.sigma.lr=0.0005",
+)
+def sigma_unstable(run: Recording, limit: Limits) -> Iterator[Sign]:
+    found = []
+    for lam in run.clients("lam"):
+        if len(lam) < limit["checkpoints"] or (lam.values <= 0).any():
+            continue
+        change = np.diff(np.log(lam.values))
+        turns = (change[1:] * change[:-1] < 0) & (np.minimum(abs(change[1:]), abs(change[:-1])) > limit["change"])
+        if turns.mean() > limit["share"]:
+            found.append(Sign(lam.client, lam.steps[1:-1][turns].tolist(), {"share": float(turns.mean())}))
+    yield from sorted(found, key=lambda sign: -float(sign.numbers["share"]))

@@ -1,0 +1,40 @@
+"""One client holds the round.
+
+its seconds > ratio · the median of the cohort, at more than `share` of its checkpoints
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "slow-client",
+    severity="note",
+    when="live",
+    reads=("seconds",),
+    says="{who} took {times:.1f} times the median of the round ({when})",
+    cause="it holds more data or a slower machine, and everybody waits",
+    remedy="start the longest first, cap its steps, or set a timeout",
+    override="engine=processes",
+)
+def slow_client(run: Recording, limit: Limits) -> Iterator[Sign]:
+    curves = run.clients("seconds")
+    if len(curves) < limit["clients"]:
+        return
+    at: dict[int, list[float]] = defaultdict(list)
+    for curve in curves:
+        for step, value in zip(curve.steps.tolist(), curve.values.tolist(), strict=True):
+            at[step].append(value)
+    median = {step: float(np.median(values)) for step, values in at.items()}
+    for curve in curves:
+        times = curve.values / np.maximum([median[int(step)] for step in curve.steps], 1e-12)
+        if (slow := times > limit["ratio"]).mean() > limit["share"]:
+            yield Sign(curve.client, curve.steps[slow].tolist(), {"times": float(np.median(times[slow]))})

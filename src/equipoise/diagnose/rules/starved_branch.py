@@ -1,0 +1,49 @@
+"""An expert gets no useful signal.
+
+    branch gradient / backbone gradient < grad   and   parameter movement ratio < move,
+    or   share of the output < share
+
+The gradient alone does not tell: Adam moves weights by the same amount however small their gradient is.
+Source: original report 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "starved-branch",
+    severity="warning",
+    when="live",
+    reads=("branch/*/grad", "branch/*/move|branch/*/share"),
+    says={
+        "still": "branch {branch} gets {grad:.2g} of the backbone's gradient and moves {move:.2g} as far ({when})",
+        "silent": "branch {branch} makes up {share:.1%} of the output ({when})",
+    },
+    cause="a small gate in front of the branch multiplies its output and, on the way back, its gradient",
+    remedy="remove the gate, and let the branch's last layer start from zero instead",
+    override="model.fusion=zero",
+)
+def starved_branch(run: Recording, limit: Limits) -> Iterator[Sign]:
+    for name in run.names("branch/*/grad"):
+        branch = name.split("/")[1]
+        grad, move, share = (run.mean(f"branch/{branch}/{part}") for part in ("grad", "move", "share"))
+        late = run.steps // 2 if run.last >= run.steps // 2 else 0
+        steps = grad.since(late).steps.tolist()
+        if _late(grad, late) < limit["grad"] and _late(move, late) < limit["move"]:
+            yield Sign(None, steps, {"branch": branch, "grad": _late(grad, late), "move": _late(move, late)}, "still")
+        elif _late(share, late) < limit["share"]:
+            yield Sign(None, steps, {"branch": branch, "share": _late(share, late)}, "silent")
+
+
+def _late(curve: Curve, since: int) -> float:
+    """The mean from there on; infinite where nothing is recorded, so that nothing is said of it."""
+    values = curve.since(since).values
+    return float(np.mean(values)) if len(values) else float("inf")

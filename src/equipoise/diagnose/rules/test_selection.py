@@ -1,0 +1,28 @@
+"""The best result on test is reported.
+
+the round that is reported was chosen by a test metric
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "test-selection",
+    severity="warning",
+    when="end",
+    reads=("fact:selected_by",),
+    says="the reported checkpoint was chosen by {name}",
+    cause="the largest of many noisy test figures is larger than any of them is true",
+    remedy="choose on a validation split, or report the last checkpoint",
+    override="data.validation=0.1",
+)
+def test_selection(run: Recording, limit: Limits) -> Iterator[Sign]:
+    name = str(run.facts["selected_by"])
+    if "validation" not in name and name not in {"last", "none"}:
+        yield Sign(None, [], {"name": name})

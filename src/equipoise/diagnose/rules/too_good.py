@@ -1,0 +1,28 @@
+"""A leak or a tie error.
+
+HR@10 among 100 > hr,   or   HR@1 … HR@20 all equal to one: every score is the same and the target counts first
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "too-good",
+    severity="warning",
+    when="end",
+    reads=("hr@10/uni100|hr@10/full",),
+    says="{name} is {value:.1%}",
+    cause="ties count for the target, the target is in the input, or items met before are not masked alike",
+    remedy="rank ties in the middle, and look for the target in histories and memory",
+)
+def too_good(run: Recording, limit: Limits) -> Iterator[Sign]:
+    for name in ("hr@10/uni100", "hr@10/full"):
+        curve = run.server(name)
+        if len(curve) and curve.values[-1] > limit["hr"]:
+            yield Sign(None, [int(curve.steps[-1])], {"name": name, "value": float(curve.values[-1])})

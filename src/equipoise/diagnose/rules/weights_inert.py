@@ -1,0 +1,30 @@
+"""Instance weights without effect.
+
+variance of the weights within steps < variance, or effective sample size > ess, on average over clients
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "weights-inert",
+    severity="warning",
+    when="live",
+    reads=("weights/variance|weights/ess",),
+    says="the instance weights are all alike: {name} is {value:.4g} ({when})",
+    cause="weights are applied to a mean, or come from a surprise that hardly differs between samples",
+    remedy="multiply each sample's loss by its weight before the mean",
+    override="method.weighting=instance",
+)
+def weights_inert(run: Recording, limit: Limits) -> Iterator[Sign]:
+    variance, ess = run.mean("weights/variance"), run.mean("weights/ess")
+    if len(variance) and (value := float(variance.values.mean())) < limit["variance"]:
+        yield Sign(None, variance.steps.tolist(), {"name": "weights/variance", "value": value})
+    elif len(ess) and (value := float(ess.values.mean())) > limit["ess"]:
+        yield Sign(None, ess.steps.tolist(), {"name": "weights/ess", "value": value})

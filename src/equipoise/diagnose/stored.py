@@ -1,0 +1,83 @@
+"""A stored run as rules see it: its numbers, its events, and the facts its configuration and partition hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from equipoise.core.values import Event
+from equipoise.diagnose.recording import SERVER, Recording, recording
+from equipoise.store import read
+from equipoise.store.metrics import columns
+from equipoise.store.records import Partition, Run
+from equipoise.store.transact import Store
+
+
+def stored(store: Store, run: Run) -> Recording:
+    names, which, clients, steps, values = columns(store, run.run_id, SERVER)
+    events = [recorded.event for recorded in read.events(store, run.run_id)]
+    facts = facts_of(run, read.partition(store, run.partition) if run.partition else None, events)
+    return recording(run.run_id, names, which, clients, steps, values, facts=facts, events=events)
+
+
+def facts_of(run: Run, partition: Partition | None, events: Sequence[Event]) -> dict[str, Any]:
+    """What rules ask for beside numbers; what is not known is not there."""
+    facts = {
+        **_of_config(run.config),
+        **_of_events(events),
+        **(_of_partition(partition, run) if partition is not None else {}),
+        "status": run.status,
+        "tested": run.environment.get("tested"),
+        "selected_by": "validation",
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _of_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    balance, method, client = config["balance"], config["method"], config["client"]
+    is_one_shot = config["communication"] == "one-shot"
+    return {
+        "communication": config["communication"],
+        "steps": config["checkpoints"] if is_one_shot else config["rounds"],
+        "lam_max": balance.get("lam_max") or balance.get("last"),
+        "scheduled": balance["schedule"] != "none" if "schedule" in balance else None,
+        "anchors": method.get("anchors"),
+        "batch": client["batch"],
+        "stage_switch": _switch(config, is_one_shot),
+    }
+
+
+def _switch(config: Mapping[str, Any], is_one_shot: bool) -> int | None:
+    """The checkpoint with which a second stage begins; None: there is none, or it begins between two checkpoints."""
+    if stages := config["client"].get("stages"):
+        return int(stages[0]["rounds"])
+    first = config["method"].get("first") if config["method"]["name"] == "two-stage" else None
+    if not first or not is_one_shot:
+        return None
+    place = first * config["checkpoints"] / config["client"]["epochs"]
+    return int(place) if place.is_integer() and place >= 1 else None
+
+
+def _of_partition(partition: Partition, run: Run) -> dict[str, Any]:
+    if not run.headline.startswith("accuracy/"):
+        return {}
+    counts = np.asarray(partition.counts)
+    facts: dict[str, Any] = {"classes": counts.shape[1], "labels": counts, "overlap_asked": partition.overlaps}
+    if partition.name == "dirichlet":
+        facts["alpha"] = partition.options["alpha"]
+    return facts if partition.overlaps else facts | {"overlap": 0.0}
+
+
+def _of_events(events: Sequence[Event]) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    checks = [event.detail for event in events if event.kind == "feature-check"]
+    if checks:
+        facts["features"] = checks
+    for event in events:
+        if event.kind == "lambda-cap":
+            facts["cap"] = event.detail["cap"]
+        if event.kind == "partition-overlap":
+            facts["overlap"] = event.detail["overlap"]
+    return facts

@@ -1,0 +1,32 @@
+"""TensorBoard's event files as a long table: a tag such as `client_3/lam` is client 3's `lam`, others the server's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+
+from equipoise.core.errors import DataError, MissingExtra
+
+CLIENT = re.compile(r"^clients?[_/ -]?(\d+)/(.+)$")
+
+
+def read_events(path: Path) -> pl.DataFrame:
+    try:
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    except ImportError:
+        raise MissingExtra("reading event files needs: pip install 'equipoise[track]'") from None
+    events = EventAccumulator(str(path), size_guidance={"scalars": 0, "tensors": 0})
+    try:
+        events.Reload()
+    except Exception as error:  # the library raises whatever its parser does
+        raise DataError(f"'{path.name}' is not an event file: {error}", where=str(path), fix="check the file") from None
+    rows = []
+    for tag in events.Tags()["scalars"]:
+        found = CLIENT.match(tag)
+        client, name = (found[1], found[2]) if found else (None, tag)
+        rows += [(path.parent.name, event.step, client, name, event.value) for event in events.Scalars(tag)]
+    if not rows:
+        raise DataError(f"there are no scalars in '{path.name}'", where=str(path), fix="write numbers with add_scalar")
+    return pl.DataFrame(rows, schema=["run", "step", "client", "name", "value"], orient="row")

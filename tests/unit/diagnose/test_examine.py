@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import string
+
+import pytest
+
+from equipoise.config.loader import load
+from equipoise.core.errors import ConfigError
+from equipoise.diagnose.chinese import CHINESE
+from equipoise.diagnose.examine import examine, live, ranked
+from equipoise.diagnose.finding import Finding
+from equipoise.diagnose.limits import LIMITS, limits
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.rule import RULES, Rule
+from tests.unit.diagnose.runs import run_of
+from tests.unit.diagnose.test_rules import CASES
+
+COLLAPSE = run_of(
+    {"lam": [2.0**t for t in range(10)]},
+    {"accuracy/merged": [0.3, 0.4, 0.44, 0.44, 0.43, 0.40, 0.36, 0.31, 0.26, 0.22], "accuracy/clients": [0.2] * 10},
+)
+
+
+def finding(code: str, severity: str) -> Finding:
+    return Finding(code, severity, [], [], [], "", "", "", "")  # type: ignore[arg-type]
+
+
+def test_a_cause_comes_before_its_symptom_and_the_symptom_is_told() -> None:
+    verdict = examine(COLLAPSE)
+    assert [each.code for each in verdict.findings] == ["lambda-runaway", "ensemble-collapse", "peak-then-collapse"]
+    assert verdict.findings[0].because == []
+    assert verdict.findings[1].because == ["lambda-runaway"]
+    assert verdict.findings[2].because == ["ensemble-collapse", "lambda-runaway"]
+
+
+def test_a_mild_cause_of_a_severe_symptom_comes_first() -> None:
+    order = ranked([finding("ensemble-collapse", "error"), finding("client-outlier", "warning")])
+    assert [each.code for each in order] == ["client-outlier", "ensemble-collapse"]
+
+
+def test_what_has_nothing_to_do_with_each_other_goes_by_severity() -> None:
+    order = ranked(
+        [finding("class-blind", "note"), finding("sigma-unstable", "warning"), finding("non-finite", "error")]
+    )
+    assert [each.code for each in order] == ["non-finite", "sigma-unstable", "class-blind"]
+
+
+def test_a_rule_without_its_inputs_is_not_examined_and_says_what_it_lacks() -> None:
+    verdict = examine(run_of({"lam": [1.0, 1.0]}))
+    assert verdict.not_examined["bound-exceeded"] == ["fact:lam_max"]
+    assert verdict.not_examined["schedule-fights-learner"] == ["schedule"]
+    assert "lambda-runaway" in verdict.passed
+    everything = {*verdict.not_examined, *verdict.passed, *(each.code for each in verdict.findings)}
+    assert everything == set(RULES.names())
+
+
+def test_an_empty_recording_passes_nothing() -> None:
+    verdict = examine(Recording("nothing", {}))
+    assert verdict.passed == []
+    assert verdict.findings == []
+
+
+def test_steps_are_the_first_and_the_last_at_which_it_shows() -> None:
+    (found,) = [each for each in examine(COLLAPSE).findings if each.code == "lambda-runaway"]
+    assert list(found.steps) == [2, 9]
+    assert found.clients == [0]
+    assert "checkpoints 3 to 10" in found.saw
+
+
+def test_live_asks_only_what_can_be_known_before_the_end() -> None:
+    assert "peak-then-collapse" not in [each.code for each in live(COLLAPSE)]
+    assert "lambda-runaway" in [each.code for each in live(COLLAPSE.until(3))]
+    assert live(COLLAPSE.until(1)) == []
+
+
+def test_limits_can_be_changed_and_mistakes_are_named() -> None:
+    assert limits({"lr-cut": {"low": 0.1}})["lr-cut"]["low"] == 0.1
+    assert limits({})["lr-cut"]["low"] == LIMITS["lr-cut"]["low"]
+    with pytest.raises(ConfigError, match="did you mean 'lr-cut'"):
+        limits({"lr-cutt": {"low": 0.1}})
+    with pytest.raises(ConfigError, match="did you mean 'low'"):
+        limits({"lr-cut": {"lo": 0.1}})
+
+
+def test_a_changed_limit_changes_the_verdict() -> None:
+    run = run_of({"scale/base": [0.2] * 10})
+    assert [each.code for each in examine(run).findings] == ["lr-cut"]
+    assert examine(run, {"lr-cut": {"low": 0.1}}).findings == []
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("entry", list(RULES), ids=lambda entry: entry.name)
+def test_chinese_says_the_same_with_the_same_numbers(entry) -> None:
+    rule: Rule = entry.make
+    says, cause, remedy = CHINESE[rule.code]
+    assert cause
+    assert remedy
+    mine, theirs = (form if isinstance(form, dict) else {"": form} for form in (rule.says, says))
+    assert mine.keys() == theirs.keys()
+    for form in mine:
+        assert placeholders(mine[form]) == placeholders(theirs[form]), form
+
+
+@pytest.mark.parametrize("entry", list(RULES), ids=lambda entry: entry.name)
+def test_every_case_can_be_said_in_both_languages(entry) -> None:
+    for run in CASES[entry.name][0]:
+        for language in ("en", "zh"):
+            (found,) = [each for each in examine(run, language=language).findings if each.code == entry.name]
+            assert "{" not in found.saw
+
+
+def test_an_unknown_language_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no findings in 'fr'"):
+        examine(COLLAPSE, language="fr")
+
+
+@pytest.mark.parametrize("entry", list(RULES), ids=lambda entry: entry.name)
+def test_a_remedy_can_be_pasted(entry) -> None:
+    if not entry.make.override:
+        return
+    presets = [["etf-align"], ["etf-align", "balance=v12"], ["rec/feddmmr"], ["fedavg"]]
+    problems = []
+    for preset, *settings in presets:
+        try:
+            load(preset, [*settings, *entry.make.override.split()])
+            return
+        except ConfigError as error:
+            problems.append(str(error))
+    pytest.fail(f"'{entry.make.override}' fits no preset: {problems}")
+
+
+@pytest.mark.parametrize("entry", list(RULES), ids=lambda entry: entry.name)
+def test_what_is_said_to_follow_is_a_rule(entry) -> None:
+    for code in entry.make.explains:
+        assert RULES.find(code).name == code
