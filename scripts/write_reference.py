@@ -69,16 +69,18 @@ RUN_JSON = [
 COMPARE_JSON = [
     ("against", "label of the row that differences are taken to: the first"),
     ("reductions", "{final, best}: how one number was made of a curve, in words"),
-    ("rows", "[{label, metric, runs, seeds, final, best, difference, differs}], in the order of the table"),
+    ("rows", "[{label, metric, runs, seeds, final, best, difference, differs, marks}], in the order of the table"),
     ("rows[].final, rows[].best", "{mean, std, n} over seeds, as shares of one; std is null for one seed"),
     ("rows[].difference", "{mean, low, high, n} of the paired final values; null for the first row or one common seed"),
     ("rows[].differs", "{key: value} of the settings that not all rows share"),
+    ("rows[].marks", "codes of the findings that concern the row"),
     ("protocol", "{key: value} of the settings that all rows share, and `partition.fingerprints`"),
+    ("findings", "what is wrong with the table as a table; as in [diagnose](#equipoise-diagnose), with `rows`"),
 ]
 SWEEP_JSON = [
     ("runs", "run ids, in the order of the grid"),
     ("failed", "[{cell, seed, error}] of the cells that did not finish"),
-    ("against, reductions, rows, protocol", "as in `compare`; absent when no cell finished"),
+    ("against, reductions, rows, protocol, findings", "as in `compare`; absent when no cell finished"),
 ]
 FEATURES_JSON = [
     ("path", "the table that was written"),
@@ -115,6 +117,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("findings[].saw, findings[].cause, findings[].remedy", "a sentence each"),
         ("findings[].override", "the remedy as settings of `equipoise run`; empty where none helps"),
         ("findings[].because", "codes of findings of the same run that explain this one"),
+        ("findings[].rows", "in a comparison, the rows that it concerns; empty otherwise"),
         ("not_examined", "[{code, missing}]: rules whose inputs were not recorded"),
         ("passed", "codes of rules that looked and found nothing"),
         ("repairs", "what was put right while a file was read"),
@@ -578,8 +581,9 @@ def rules() -> Iterator[str]:
     yield (
         "What `equipoise diagnose` looks for. A rule reads recorded numbers only, so it works on a stored run and on"
         " [another framework's table](../howto/diagnose.md). *When*: `start` before training, `live` at every"
-        " checkpoint, `end` of a whole run. Reads: [metric names](metrics.md); `fact:x` is known of a stored run or"
-        " given as `--set x=…`; `reference` is `--against RUN`; a\\|b is either. A rule without what it reads is not"
+        " checkpoint, `end` of a whole run, `compare` of a table of runs (in `compare` and `sweep`). Reads:"
+        " [metric names](metrics.md); `fact:x` is known of a stored run or given as `--set x=…`; `reference` is"
+        " `--against RUN`, `table` the rows of a comparison; a\\|b is either. A rule without what it reads is not"
         " examined."
     )
     found = list(described_rules())

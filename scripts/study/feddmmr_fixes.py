@@ -9,7 +9,7 @@ from scripts.study.read import Study, spread
 
 TITLE = "The fixes of the fifth report: MovieLens-1M, the 1000 most active users"
 SHOWN = ("hr@10/uni100", "hr@10/full", "ndcg@10/full")
-CLIENTS = ("router/0", "weights/variance", "surprise/loss_corr")
+CLIENTS = ("router/visual", "weights/variance", "surprise/loss_corr")
 REPORTED = {
     "before": ".47 measured",
     "fix 1, no gate": ".55–.58 hoped",

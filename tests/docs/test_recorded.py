@@ -42,6 +42,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
             call("run", "etf-align", *ALIGNED, f"balance={policy}")
         call("run", "rec/feddmmr", "rounds=1", "data.users=20")
         call("run", "rec/feddmmr", "rounds=3", "data.users=20", "data.split=slices", "data.slices=4")
+        staged = "client.stages=[{rounds: 1, groups: [encoder]}]"
+        call("run", "fedavg", "data.limit=60", "model=cnn", "model.norm=batch", "rounds=2", staged)
         call("run", "fedprox", *SMALL)
         yield call
     signal.signal(signal.SIGTERM, before)
@@ -54,6 +56,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         ["show", "latest"],
         ["resume", "latest"],
         ["compare", "latest"],
+        ["diagnose", "latest"],
         ["partition", "fedavg"],
         ["data", "list"],
         ["data", "check", "digits"],
@@ -61,6 +64,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         ["presets"],
         ["methods"],
         ["balances"],
+        ["rules"],
     ],
     ids=" ".join,
 )
@@ -77,7 +81,7 @@ def test_documented_keys_are_the_printed_keys(ask: Ask, arguments: list[str]) ->
 def family(name: str) -> str:
     """recall/3 → recall/<class>, grad/norm/cls → grad/norm/<term>, accuracy/merged/iffi → accuracy/merged/<predict>."""
     name = re.sub(r"^(hr@\d+|ndcg@\d+|mrr)/(full|uni100)", "<metric>", name)
-    name = re.sub(r"^router/\d$", "router/<expert>", name)
+    name = re.sub(r"^(router|branch)/(visual|text)", r"\1/<expert>", name)
     name = re.sub(r"^recall/\d+$", "recall/<class>", name)
     name = re.sub(r"^(accuracy/(?:merged|validation)/)[\w-]+$", r"\1<predict>", name)
     return re.sub(r"^(loss/(?=(?:cls|con|pf|pp|rec|lb)$)|grad/norm/)\w+$", r"\1<term>", name)

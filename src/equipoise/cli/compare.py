@@ -73,4 +73,6 @@ def print_comparison(comparison: Comparison, form: Format = Format.text) -> None
     for row in table.rows(comparison, mark):
         grid.add_row(*(cell.replace("[+", "\\[+").replace("[-", "\\[-") for cell in row))
     Console().print(grid)
+    for remark in table.remarks(comparison):
+        typer.echo(remark)
     typer.echo("* the 95 % interval leaves out zero; differences are paired over seeds, in points")

@@ -135,7 +135,14 @@ class HistoryFeed:
     def numbers(self) -> dict[str, float]:
         if self._recall is None:
             return {}
-        return {"memory/write_rate": self._recall.write_rate(self._surprise())}
+        offered = zip(*self._offers(), self.spans, strict=True)
+        found = [(self.histories[k].items[a:b], items[valid]) for items, valid, (k, a, b) in offered]
+        hits, seen = (sum(parts) for parts in zip(*((np.isin(x, m).sum(), len(x)) for x, m in found), strict=True))
+        return {
+            "memory/write_rate": self._recall.write_rate(self._surprise()),
+            "memory/p_positive": float(hits / seen),
+            "memory/p_negative": float(np.mean([len(np.unique(m)) for _, m in found]) / self.work.n_items),
+        }
 
     def _make_recall(self) -> Recall | None:
         if self.work.memory is None or self.work.features is None:

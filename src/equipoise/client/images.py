@@ -16,7 +16,7 @@ from equipoise.core.streams import stream_seed
 from equipoise.core.values import Images, Labels, Moment, State, Task
 from equipoise.data.augment import normalise, two_views
 from equipoise.models.classifier import Classifier
-from equipoise.models.look import Lens, Summary, look
+from equipoise.models.look import Lens, Summary, entering, look
 from equipoise.objective.compose import Batch
 
 
@@ -37,6 +37,7 @@ class ImageFeed:
     def __init__(self, work: ImageWork, task: Task, images: Images, counts: Labels) -> None:
         self.work, self.task, self.images, self.counts = work, task, images, counts
         self._memory = task.own.memory
+        self._entering: dict[str, float] = {}
 
     @property
     def samples(self) -> int:
@@ -55,6 +56,7 @@ class ImageFeed:
             for step, index in enumerate(order):
                 moment = Moment(self.work.clock.progress(epoch, step / len(order)), self.counts, epoch)
                 batch = self._batch(self.images.take(index), stream_seed(seed, "views", epoch, client, step))
+                self._entering = self._entering or entering(batch.images, "train")
                 yield Step(epoch * len(order) + step, moment, batch)
 
     def observe(self, memory: State) -> None:
@@ -71,7 +73,8 @@ class ImageFeed:
         return self.work.tell([look(model, self.images.pixels, lens)], torch.from_numpy(self.images.labels))
 
     def numbers(self) -> dict[str, float]:
-        return {}
+        """What entered the network first."""
+        return self._entering
 
     def _batch(self, images: Images, draw: int) -> Batch:
         pixels, labels = torch.from_numpy(images.pixels), torch.from_numpy(images.labels)

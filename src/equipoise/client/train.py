@@ -20,6 +20,7 @@ from torch import nn
 
 from equipoise.balance.policy import Balance
 from equipoise.balance.schedule import schedule
+from equipoise.client.branches import branch_gradients
 from equipoise.client.feed import Feed, Step, lockstep
 from equipoise.client.gradients import EVERY, sampled
 from equipoise.client.groups import Groups, trained
@@ -100,10 +101,12 @@ def _take(recipe: Recipe, weights: Alone | Together, pupils: Sequence[Pupil], st
     is_sampled = any(step.number % EVERY == 0 for step in steps)
     extra = sampled(losses, list(weights.leaves.values()), weights.is_stacked) if is_sampled else [{} for _ in steps]
     torch.stack([each.network for each in weighed]).sum().backward()  # type: ignore[no-untyped-call]
+    is_first = pupils[0].trace.steps == 0  # of everybody's task: a cohort begins together
+    pulls = branch_gradients(weights.leaves, len(steps)) if is_first else [{} for _ in steps]
     own = [gradients(each, pupil.policy) for each, pupil in zip(weighed, pupils, strict=True)]
     clips = weights.clip(own, options.clip, balance.learning is not None and balance.learning.clip == "joint")
     for k, pupil in enumerate(pupils):
-        seen = numbers(losses[k], weighed[k], *clips[k]) | (extra[k] if steps[k].number % EVERY == 0 else {})
+        seen = numbers(losses[k], weighed[k], *clips[k]) | (extra[k] if steps[k].number % EVERY == 0 else {}) | pulls[k]
         pupil.failure = pupil.failure or _non_finite(seen, pupil)
         pupil.policy = weighed[k].remembered or stepped(pupil.policy, own[k], balance.learning, clips[k][1])
         pupil.feed.observe(losses[k].memory)

@@ -25,12 +25,13 @@ Changes = Mapping[str, Mapping[str, float]]
 
 def examine(run: Recording, changes: Changes | None = None, language: str = "en") -> Verdict:
     """Everything that the rules say of a run."""
-    return verdict(run, [entry.make for entry in RULES], limits(changes or {}), language)
+    rules = [entry.make for entry in RULES if (entry.make.when == "compare") == bool(run.table)]
+    return verdict(run, rules, limits(changes or {}), language)
 
 
 def live(run: Recording, changes: Changes | None = None) -> list[Finding]:
     """What can be said while the run goes on: the findings of rules that need not see its end."""
-    rules = [entry.make for entry in RULES if entry.make.when != "end"]
+    rules = [entry.make for entry in RULES if entry.make.when in {"start", "live"}]
     return list(verdict(run, rules, limits(changes or {}), "en").findings)
 
 
@@ -58,7 +59,7 @@ def finding(rule: Rule, signs: Sequence[Sign], words: Words) -> Finding:
     clients = sorted({sign.client for sign in signs if sign.client is not None})
     steps = sorted({step for sign in signs for step in sign.steps})
     severities = [sign.severity or rule.severity for sign in signs]
-    numbers = {**signs[0].numbers, "who": words.who(clients), "when": words.when(steps)}
+    numbers = {**signs[0].numbers, "row": signs[0].row, "who": words.who(clients), "when": words.when(steps)}
     return Finding(
         code=rule.code,
         severity=max(severities, key=SEVERITIES.index),
@@ -69,12 +70,14 @@ def finding(rule: Rule, signs: Sequence[Sign], words: Words) -> Finding:
         cause=words.cause,
         remedy=words.remedy,
         override=rule.override,
+        rows=list(dict.fromkeys(sign.row for sign in signs if sign.row)),
     )
 
 
 def _evidence(sign: Sign) -> dict[str, object]:
     steps = sorted({int(step) for step in sign.steps})
-    return {"client": sign.client, "steps": steps[:1] + steps[-1:], **sign.numbers}
+    where = {"row": sign.row} if sign.row else {"client": sign.client, "steps": steps[:1] + steps[-1:]}
+    return {**where, **sign.numbers}
 
 
 def ranked(found: Sequence[Finding]) -> list[Finding]:

@@ -21,6 +21,8 @@ class Sign:
     """Which of the rule's sentences says it."""
     severity: Severity | None = None
     """Where it is not the rule's own."""
+    row: str = ""
+    """In a comparison, the row that it concerns."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Finding:
     """What to append to `equipoise run …`; empty where no setting helps."""
     because: Sequence[str] = ()
     """Codes of findings of the same run that explain this one."""
+    rows: Sequence[str] = ()
+    """In a comparison, the rows that it concerns."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -52,6 +56,7 @@ class Finding:
             "remedy": self.remedy,
             "override": self.override,
             "because": list(self.because),
+            "rows": list(self.rows),
         }
 
 

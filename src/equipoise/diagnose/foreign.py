@@ -21,7 +21,9 @@ from equipoise.diagnose.recording import SERVER, Recording, recording
 COLUMNS = ("run", "step", "round", "client", "name", "value")
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json lines", ".ndjson": "json lines", ".parquet": "Parquet"}
 EVENTS = "tfevents"
-NO_SERVER = ("", "server", "global", "none", "null", "nan")
+LINES = {".jsonl", ".ndjson"}
+NO_CLIENT = ("", "server", "global", "none", "null", "nan")
+NO_NUMBER = ("", "nan")
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def _load(path: Path) -> pl.DataFrame:
     try:
         if kind == ".parquet":
             return pl.read_parquet(path)
-        if kind in {".jsonl", ".ndjson"}:
+        if kind in LINES:
             return pl.read_ndjson(path, infer_schema_length=None)
         return pl.read_csv(path, separator="\t" if kind == ".tsv" else ",", infer_schema=False)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError, ValueError) as error:
@@ -89,7 +91,7 @@ def _load(path: Path) -> pl.DataFrame:
 
 def _what(path: Path, kind: str, error: Exception) -> str:
     """What is wrong with a file that cannot be read; with the line where that can be found out."""
-    if kind in {".jsonl", ".ndjson"}:
+    if kind in LINES:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 try:
@@ -113,20 +115,26 @@ def _renamed(table: pl.DataFrame, path: Path) -> pl.DataFrame:
         what = f"the table has no column {', '.join(missing)}; it has {', '.join(table.columns[:12])}"
         raise DataError(what, where=f"{path}, line 1", fix=f"a long table: {', '.join(COLUMNS)}")
     step = found.get("step", found.get("round"))
-    picked = {**{column: found.get(column) for column in COLUMNS}, "step": step}
+    picked = {**{column: found.get(column) for column in ("run", "client", "name", "value")}, "step": step}
     nested = [source for source in picked.values() if source is not None and table.schema[source].is_nested()]
     if nested:
         what = f"column {', '.join(nested)} holds lists or objects, not one value a row"
         raise DataError(what, where=str(path), fix=f"a long table: {', '.join(COLUMNS)}")
-    columns = [
-        (pl.col(source) if source is not None else pl.lit(None)).cast(pl.String, strict=False).alias(column)
-        for column, source in picked.items()
-    ]
-    return table.select(columns).with_row_index("line", offset=1 if path.suffix.lower() == ".jsonl" else 2)
+    columns = [_column(table, source, column) for column, source in picked.items()]
+    return pl.DataFrame(columns).with_row_index("line", offset=1 if path.suffix.lower() in LINES else 2)
+
+
+def _column(table: pl.DataFrame, source: str | None, name: str) -> pl.Series:
+    """Numbers as they are where numbers are wanted, everything else as text without blanks around it."""
+    if source is None:
+        return pl.Series(name, [None] * len(table), dtype=pl.String)
+    column = table[source].alias(name)
+    if name in {"client", "value", "step"} and column.dtype.is_numeric():
+        return column.cast(pl.Float64)
+    return column.cast(pl.String, strict=False).str.strip_chars()
 
 
 def _checked(table: pl.DataFrame, path: Path, repairs: list[str]) -> pl.DataFrame:
-    table = table.with_columns(pl.col("name", "run", "client", "step", "value").str.strip_chars())
     blank = table["name"].is_null() & table["value"].is_null()
     if blank.any():
         table = table.filter(~blank)
@@ -134,38 +142,42 @@ def _checked(table: pl.DataFrame, path: Path, repairs: list[str]) -> pl.DataFram
     if table.is_empty():
         raise DataError("the table has no rows", where=str(path), fix="give a table with rows")
     _require(table, table["name"].is_null() | (table["name"] == ""), "has no name", path)
-    numbers = {
-        column: table[column].cast(pl.Float64, strict=False) if column != "client" else _clients(table)
-        for column in ("value", "step", "client")
-    }
-    text = (
-        numbers["value"].is_null()
-        & table["value"].is_not_null()
-        & ~table["value"].str.to_lowercase().is_in(["", "nan"])
+    value, step, client = (_numbers(table[column]) for column in ("value", "step", "client"))
+    _require(
+        table, value.is_null() & ~_says(table["value"], NO_NUMBER), "has a value that is not a number", path, "value"
     )
-    _require(table, text, "has a value that is not a number", path, "value")
-    _require(table, numbers["step"].is_null(), "has no step", path, "step")
-    whole = (numbers["step"] != numbers["step"].floor()) | (numbers["step"] < 0) | (numbers["step"] > 2**53)
-    _require(table, whole, "has a step that is not a whole number from 0 on", path, "step")
-    _require(table, numbers["client"].is_null(), "has a client that is not a whole number from 0 on", path, "client")
-    return table.with_columns(
-        numbers["value"].fill_null(float("nan")).alias("value"),
-        numbers["step"].cast(pl.Int64).alias("step"),
-        numbers["client"].cast(pl.Int64).alias("client"),
-        pl.col("run").fill_null(path.stem),
+    _require(table, step.is_null(), "has no step", path, "step")
+    _require(table, ~_is_count(step), "has a step that is not a whole number from 0 on", path, "step")
+    is_server = _says(table["client"], NO_CLIENT)
+    _require(
+        table, ~is_server & ~_is_count(client), "has a client that is not a whole number from 0 on", path, "client"
+    )
+    return pl.DataFrame(
+        {
+            "run": table["run"].fill_null(path.stem),
+            "name": table["name"],
+            "value": value.fill_null(float("nan")),
+            "step": step.cast(pl.Int64),
+            "client": client.set(is_server, float(SERVER)).cast(pl.Int64),
+        }
     )
 
 
-def _clients(table: pl.DataFrame) -> pl.Series:
-    """Clients as numbers; the server where there is none; null where it is neither."""
-    text = table["client"].str.to_lowercase()
-    is_server = text.is_null() | text.is_in(NO_SERVER)
-    number = text.cast(pl.Float64, strict=False)
-    good = number.is_not_null() & (number >= 0) & (number == number.floor()) & (number < 2**53)
-    frame = pl.DataFrame({"server": is_server, "good": good.fill_null(False), "number": number})
-    return frame.select(
-        pl.when(pl.col("server")).then(float(SERVER)).when(pl.col("good")).then(pl.col("number")).otherwise(None)
-    ).to_series()
+def _numbers(column: pl.Series) -> pl.Series:
+    """As numbers; null where there is none."""
+    return column if column.dtype == pl.Float64 else column.cast(pl.Float64, strict=False)
+
+
+def _is_count(numbers: pl.Series) -> pl.Series:
+    """Which of them are whole, from 0 on; a double holds no larger ones exactly."""
+    return ((numbers >= 0) & (numbers == numbers.floor()) & (numbers < 2**53)).fill_null(False)
+
+
+def _says(column: pl.Series, words: tuple[str, ...]) -> pl.Series:
+    """Where nothing is said, or one of these words."""
+    if column.dtype == pl.Float64:
+        return column.is_null() | column.is_nan().fill_null(False)
+    return column.is_null() | column.str.to_lowercase().is_in(words)
 
 
 def _require(table: pl.DataFrame, bad: pl.Series, what: str, path: Path, column: str | None = None) -> None:

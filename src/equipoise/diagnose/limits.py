@@ -27,7 +27,7 @@ LIMITS: Mapping[str, Mapping[str, float]] = {
     "forgetting-signal": {"returns": 0.8, "within": 0.2, "learnt": 0.6},
     "gradient-conflict": {"cosine": -0.1, "share": 0.5, "checkpoints": 4},
     "dead-term": {"checkpoints": 3},
-    "starved-branch": {"grad": 0.01, "move": 0.1, "share": 0.05},
+    "starved-branch": {"grad": 0.01, "move": 0.1, "share": 0.1, "after": 0.25},
     "router-collapse": {"weight": 0.9, "deviation": 0.01, "after": 0.25},
     "temperature-inversion": {"correlation": 0.0},
     "weights-inert": {"variance": 1e-6, "ess": 0.999},
@@ -58,6 +58,7 @@ LIMITS: Mapping[str, Mapping[str, float]] = {
     "inactive-knob": {},
     "confounded": {},
     "unequal-budget": {},
+    "mixed-protocol": {},
 }
 
 

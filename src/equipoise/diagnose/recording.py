@@ -49,8 +49,25 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Row:
+    """One row of a comparison: a configuration with its results over seeds."""
+
+    label: str
+    settings: Mapping[str, Any]
+    """Dotted keys of the configuration."""
+    metric: str
+    results: Mapping[int, tuple[float, ...]]
+    """By seed, the metric over the scored checkpoints."""
+    partitions: frozenset[str] = frozenset()
+
+    @property
+    def finals(self) -> dict[int, float]:
+        return {seed: values[-1] for seed, values in self.results.items()}
+
+
+@dataclass(frozen=True)
 class Recording:
-    """What was written down of one run."""
+    """What was written down of one run, or of a comparison."""
 
     name: str
     curves: Mapping[str, Mapping[int, Curve]]
@@ -60,6 +77,8 @@ class Recording:
     events: Sequence[Event] = ()
     reference: Recording | None = None
     """The run it is held against, where there is one."""
+    table: Sequence[Row] = ()
+    """A comparison's rows; differences are to the first."""
 
     def clients(self, name: str) -> list[Curve]:
         """That number's curves of all clients that recorded it, by client."""
@@ -110,6 +129,8 @@ class Recording:
             return self.facts.get(need.removeprefix(FACT)) is not None
         if need == "reference":
             return self.reference is not None
+        if need == "table":
+            return len(self.table) > 1
         return bool(self.names(need))
 
     def until(self, step: int) -> Recording:

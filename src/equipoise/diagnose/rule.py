@@ -19,7 +19,7 @@ from equipoise.core.registry import Registry
 from equipoise.diagnose.finding import Severity, Sign
 from equipoise.diagnose.recording import Recording
 
-When = Literal["start", "live", "end"]
+When = Literal["start", "live", "end", "compare"]
 Limits = Mapping[str, float]
 Says = str | Mapping[str, str]
 Look = Callable[[Recording, Limits], Iterable[Sign]]
@@ -36,9 +36,9 @@ class Rule:
     _: KW_ONLY
     severity: Severity
     when: When
-    """From when on it can be asked: before training, at every checkpoint, or only of a whole run."""
+    """From when on it can be asked: before training, at every checkpoint, of a whole run, or of several runs."""
     reads: tuple[str, ...]
-    """Without these it is not examined: metric names and patterns, `fact:x`, `reference`; a|b is either."""
+    """Without these it is not examined: metric names and patterns, `fact:x`, `reference`, `table`; a|b is either."""
     says: Says
     cause: str
     remedy: str

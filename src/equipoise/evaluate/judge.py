@@ -15,6 +15,7 @@ from equipoise.evaluate.geometry import prototype_scores
 from equipoise.evaluate.looks import Looks, Scorer
 from equipoise.evaluate.pictures import pictures
 from equipoise.evaluate.score import Scores, beside, chosen_clients, score
+from equipoise.models.look import entering
 from equipoise.server.predict import Merged
 
 Own = Mapping[int, ClientState]
@@ -33,6 +34,10 @@ class Judge(Protocol):
     def content(self) -> str:
         """Hash of the data that it judges by."""
 
+    @property
+    def tested(self) -> int:
+        """How many images or users test has."""
+
     def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]: ...
 
     def final(self, merged: Merged, own: Own) -> Scores: ...
@@ -49,12 +54,18 @@ class ImageJudge:
     def content(self) -> str:
         return self.scorer.splits.content
 
+    @property
+    def tested(self) -> int:
+        return len(self.scorer.splits.test)
+
     def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
         config = self.scorer.config
         scores, is_last = prototype_scores(merged), step + 1 == config.steps
         if not is_last and (step + 1) % config.evaluate.every != 0:
             return scores, {}
         looks = Looks(self.scorer)
+        first = next(self.scorer.lens.batches(self.scorer.splits.test.pixels))
+        scores |= {(None, name): value for name, value in entering(first, "eval").items()}
         at_most = len(merged.clients) if self.predict is None else config.evaluate.clients
         clients = chosen_clients(merged.clients, at_most, config.seed, step)
         scores |= score(looks, self.predict, merged, clients)

@@ -57,6 +57,10 @@ class RankJudge:
     choice: str | None = CHOICE
     known: dict[str, Target] = field(default_factory=dict)
 
+    @property
+    def tested(self) -> int:
+        return int((self.histories.test_at >= 0).sum())
+
     def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
         is_last = step + 1 == self.config.steps
         if not is_last and (step + 1) % self.config.evaluate.every != 0:
@@ -69,6 +73,9 @@ class RankJudge:
         target = self.target("test")
         found, ranks = self._ranked(merged, own, "test")
         found |= self._beside(target)
+        if self.shop.work.memory is not None and self.is_merged:
+            recalled = self.shop.recalled(merged.model, merged.gift, own, target.shown, target.items)
+            found |= {"memory/effect": recalled.effect, "memory/p_positive/test": recalled.holds_target}
         for protocol, each in ranks.items():
             found |= grouped(each, protocol, self._groups(target))
             for name, values in ranking.per_user(each, protocol).items():

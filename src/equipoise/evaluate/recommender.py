@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -24,6 +25,15 @@ from equipoise.objective.recommend import COMMON
 
 SCORES = 700_000
 """Scores formed in one pass: users times items."""
+LOOKED_AT = 100
+"""Users with whom the effect of memory is measured."""
+
+
+class Recalled(NamedTuple):
+    """The largest change of a score by memory, and the share of users whose memory holds what they are to be shown."""
+
+    effect: float
+    holds_target: float
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,21 @@ class Shop:
             last = windows.valid.sum(1) - 1
             newest = states[torch.arange(len(last)), last][:, None]
             return self.model.rank(newest, windows, common).scores[:, 0]
+
+    def recalled(
+        self, state: State, gift: State, own: Mapping[int, ClientState], shown: Shown, items: Indices
+    ) -> Recalled:
+        """How much memory matters for the first users: by how much it moves their scores, and whether it holds the
+        very items [N] that are to be found."""
+        few = Shown(shown.users[:LOOKED_AT], shown.at[:LOOKED_AT])
+        self.model.load_state_dict(dict(state))
+        self.model.eval()
+        common = {name.removeprefix(COMMON): rows for name, rows in gift.items() if name.startswith(COMMON)}
+        windows = self.windows(few, own)
+        without = windows._replace(memory_valid=torch.zeros_like(windows.memory_valid))
+        effect = (self._scored(windows, common) - self._scored(without, common)).abs().max().item()
+        hits = (windows.memory == torch.from_numpy(items[:LOOKED_AT])[:, None]) & windows.memory_valid
+        return Recalled(effect, hits.any(1).float().mean().item())
 
     def windows(self, shown: Shown, own: Mapping[int, ClientState]) -> Windows:
         length = self.work.model.length

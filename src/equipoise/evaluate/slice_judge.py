@@ -49,6 +49,10 @@ class SliceJudge:
     choice: str | None = None
     features: Mapping[str, Features] = field(default_factory=dict)
 
+    @property
+    def tested(self) -> int:
+        return self.histories.interactions.n_users
+
     def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
         rounds, slices = self.config.steps, self.config.data.slices  # type: ignore[attr-defined]
         here = slice_of(step, rounds, slices)

@@ -1,6 +1,7 @@
 """How far clients moved, and whether together.
 
     update/norm = ‖w_k − w‖        update/cosine = cos(w_k − w, Σ_j (n_j / n)·(w_j − w))
+    branch/<name>/move = √mean((w_k − w)²) over the branch's weights, over the same of the backbone
 
 over trainable weights in the order of their names; w is what the clients started from.
 """
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from equipoise.client.branches import branch_ratios, in_branch
 from equipoise.core.values import ClientUpdate, State
 from equipoise.evaluate.score import Scores
 from equipoise.server.optimise import trainable
@@ -29,6 +31,9 @@ def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
         move = _flat(whole(update, start), names) - origin
         scores[update.client, "update/norm"] = move.norm().item()
         scores[update.client, "update/cosine"] = torch.cosine_similarity(move, mean, dim=0).item()
+        moves = {name: (update.model[name] - start[name]).square() for name in names if in_branch(name)}
+        for branch, ratio in branch_ratios(moves).items():
+            scores[update.client, f"branch/{branch}/move"] = float(ratio)
     return scores
 
 

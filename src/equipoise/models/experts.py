@@ -25,8 +25,8 @@ from equipoise.data.interactions import Features
 from equipoise.models.windows import Windows
 
 Fusion = Literal["zero", "identity", "gate", "disconnected"]
-"""Where O starts, or what takes its place: O = 0 (ours), O = I fixed (the report), and two failures kept by name: a
-scalar gate of 0.1 before it, and a gate that nothing reads."""
+"""Where O starts, or what takes its place: O = 0 (ours), O = I fixed (the report), and two failures kept by name: I
+behind a gate of 0.1, and a learnable gate that nothing reads."""
 EPSILON = 1e-5
 SHARPNESS = 8.0
 """The affinity of two equal feature rows at the start; orthogonal rows start near 0."""
@@ -65,9 +65,8 @@ class Expert(nn.Module):
         self.norm = nn.LayerNorm(width, eps=EPSILON)
         self.out = nn.Parameter(torch.zeros(width, width)) if fusion == "zero" else None
         self.taste = nn.Parameter(torch.randn(width) * width**-0.5) if has_taste and fusion == "zero" else None
-        self.gate = nn.Parameter(torch.tensor(GATE)) if fusion in ("gate", "disconnected") else None
+        self.gate = nn.Parameter(torch.tensor(GATE)) if fusion == "disconnected" else None
         self.is_gated = fusion == "gate"
-        """Whether anything reads the gate."""
 
     def held(self, told: Windows) -> tuple[Tensor, Tensor]:
         """Features and presence of the items whose rows the client holds."""
@@ -115,7 +114,7 @@ class Expert(nn.Module):
     def turned(self, outputs: Tensor) -> Tensor:
         """O o, what is added to the state."""
         added = outputs if self.out is None else outputs @ self.out.T
-        return added * self.gate if self.is_gated and self.gate is not None else added
+        return GATE * added if self.is_gated else added
 
 
 class Router(nn.Module):

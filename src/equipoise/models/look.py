@@ -34,6 +34,11 @@ class Lens:
             yield normalise(torch.tensor(part), self.mean, self.std)
 
 
+def entering(images: Tensor, where: str) -> dict[str, float]:
+    """Mean and deviation of what enters the network; training and evaluation should not differ."""
+    return {f"input/mean/{where}": images.mean().item(), f"input/std/{where}": images.std().item()}
+
+
 def look(model: Classifier, pixels: Pixels, lens: Lens) -> Seen:
     """Features [N, D] and logits [N, C]; the model is left in evaluation mode."""
     model.eval()

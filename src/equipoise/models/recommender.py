@@ -93,10 +93,19 @@ class Recommender(nn.Module):
         reads = [expert.read(windows, common.get(name)) for name, expert in zip(self.experts, experts, strict=True)]
         weights = self.router(self._user(windows), experts, windows)
         said = list(zip(experts, reads, weights.unbind(-1), strict=True))
-        return (self._dot(states, said) if is_dot else self._cosine(states, said))._replace(
-            experts=tuple(expert.outputs(read, windows.targets) for expert, read, _ in said),
-            weights=weights.gather(1, windows.targets[..., None].expand(-1, -1, len(experts))),
-        )
+        outputs = tuple(expert.outputs(read, windows.targets) for expert, read, _ in said)
+        own = weights.gather(1, windows.targets[..., None].expand(-1, -1, len(experts)))
+        shares = self._shares(states, experts, outputs, own) if self.training else own[..., :0]
+        ranked = self._dot(states, said) if is_dot else self._cosine(states, said)
+        return ranked._replace(experts=outputs, weights=own, shares=shares)
+
+    def _shares(self, states: Tensor, experts: list[Expert], outputs: Sequence[Tensor], weights: Tensor) -> Tensor:
+        """‖w_e·O_e o_e‖ over the sum of that of all experts and ‖LN(h)‖, of the targets: [W, T, experts]."""
+        added = [expert.turned(output.detach()).detach() for expert, output in zip(experts, outputs, strict=True)]
+        lengths = weights.detach() * torch.stack(added, -1).norm(dim=-2)
+        whole = states.detach().norm(dim=-1, keepdim=True) + lengths.sum(-1, keepdim=True)
+        shares: Tensor = lengths / whole.clamp_min(1e-12)
+        return shares
 
     def _dot(self, states: Tensor, said: Sequence[Said] = ()) -> Ranked:
         items, offset = self.items, self.items.bias.expand(len(states), -1)

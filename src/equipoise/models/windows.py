@@ -41,7 +41,8 @@ class Windows(NamedTuple):
 
 class Ranked(NamedTuple):
     """What a recommender says of windows: a product and an offset whose sum are the scores; of the targets, each
-    expert's output [W, T, D] in order of the experts, and the router's weights [W, T, experts].
+    expert's output [W, T, D] in order of the experts, the router's weights [W, T, experts], and in training how much of
+    the length of what is added up is each expert's [W, T, experts].
 
     states   [W, T, D]
     table    [V, D]
@@ -53,6 +54,7 @@ class Ranked(NamedTuple):
     offset: Tensor
     experts: tuple[Tensor, ...] = ()
     weights: Tensor = torch.empty(0)
+    shares: Tensor = torch.empty(0)
 
     @property
     def scores(self) -> Tensor:

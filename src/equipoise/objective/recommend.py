@@ -34,14 +34,15 @@ def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossK
         align = None
         if ranked.experts:
             parts |= {"lb": load * load_balance(ranked.weights.flatten(0, 1), valid.flatten())} if load else {}
-            measured |= _router(ranked, valid)
+            measured |= _branches(ranked, valid, experts_of(net.params))
         if how is not None and len(ranked.experts) == 2:
             surprised = surprise(each.detach(), level_of(each.detach(), windows))
             outputs = [output.flatten(0, 1) for output in ranked.experts]
             seen = (ranked.weights > 0).all(-1) & valid
             found = contrast(outputs[0], outputs[1], surprised.flatten(), seen.flatten(), how)
             align = found.loss
-            measured |= _weighting(found, surprised.flatten(), seen.flatten())
+            measured |= _weighting(found, surprised.flatten(), seen.flatten(), how)
+            measured["contrast/chance"] = seen.sum().clamp_min(1).log()
         base = torch.stack(list(parts.values())).sum()
         return Losses(base, align, parts, masked_mean(first, valid), {"loss": each.detach()}, measured)
 
@@ -74,24 +75,35 @@ def level_of(each: Tensor, windows: Windows) -> Tensor:
     return torch.where(windows.level[1] > 0, windows.level, torch.stack([mean, deviation]))
 
 
-def _router(ranked: Ranked, valid: Tensor) -> dict[str, Tensor]:
-    weights = ranked.weights.detach()
-    return {f"router/{k}": masked_mean(weights[..., k], valid) for k in range(weights.shape[-1])}
+def experts_of(params: State) -> list[str]:
+    """What the experts are called, in their order."""
+    return list(dict.fromkeys(name.split(".")[1] for name in params if name.startswith("experts.")))
 
 
-def _weighting(found: Contrast, surprised: Tensor, valid: Tensor) -> dict[str, Tensor]:
-    """How surprise was distributed, and whether surprising samples weigh more."""
+def _branches(ranked: Ranked, valid: Tensor, names: list[str]) -> dict[str, Tensor]:
+    """Each expert's mean weight, how it differs between targets, and its share of what is added up."""
+    found = {}
+    for k, name in enumerate(names):
+        weight = ranked.weights[..., k].detach()
+        found[f"router/{name}"] = masked_mean(weight, valid)
+        found[f"router/{name}/deviation"] = _deviation(weight, valid)
+        found[f"branch/{name}/share"] = masked_mean(ranked.shares[..., k], valid)
+    return found
+
+
+def _weighting(found: Contrast, surprised: Tensor, valid: Tensor, how: ContrastOptions) -> dict[str, Tensor]:
+    """How surprise was distributed, whether surprising samples pull more, and what weights do, where there are any."""
     weights, each = found.weights.detach(), found.each.detach()
-    n = valid.sum().clamp_min(1)
-    share = weights.sum().square() / (weights.square().sum() * n).clamp_min(1e-12)
-    pull = weights * each
-    return {
+    told = {
         "surprise": masked_mean(surprised, valid),
         "surprise/deviation": _deviation(surprised, valid),
-        "weights/variance": _deviation(weights, valid).square(),
-        "weights/ess": share,
-        "surprise/loss_corr": _correlation(surprised, pull, valid),
+        "surprise/loss_corr": _correlation(surprised, weights * each, valid),
     }
+    if how.weighting in ("instance", "after-mean"):
+        n = valid.sum().clamp_min(1)
+        told["weights/variance"] = _deviation(weights, valid).square()
+        told["weights/ess"] = weights.sum().square() / (weights.square().sum() * n).clamp_min(1e-12)
+    return told
 
 
 def _deviation(values: Tensor, valid: Tensor) -> Tensor:

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from equipoise.diagnose.examine import examine
+from equipoise.diagnose.finding import Finding
+from equipoise.diagnose.recording import Recording, Row
 from equipoise.report.statistics import Curve, Difference, Figure, best, figure, final, paired
 
 UNIMPORTANT = ("name", "seed", "engine")
@@ -36,6 +39,8 @@ class Line:
     best: Figure
     difference: Difference | None
     differs: Mapping[str, Any]
+    marks: Sequence[str] = ()
+    """Codes of findings that concern this row."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,8 @@ class Comparison:
 
     lines: Sequence[Line]
     protocol: Mapping[str, Any]
+    findings: Sequence[Finding] = ()
+    """What is wrong with the table as a table."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -51,6 +58,7 @@ class Comparison:
             "reductions": {"final": "last checkpoint", "best": "checkpoint with the highest accuracy/validation"},
             "rows": [asdict(line) for line in self.lines],
             "protocol": dict(self.protocol),
+            "findings": [finding.to_json() for finding in self.findings],
         }
 
 
@@ -66,8 +74,19 @@ def compare(runs: Sequence[Run]) -> Comparison:
         differs = {key: value for key, value in own.items() if key not in shared}
         lines.append(_line(group, first, differs))
     lines = [_distinct(line, lines) for line in lines]
+    rows = [_row(line.label, group) for line, group in zip(lines, groups.values(), strict=True)]
+    findings = examine(Recording("comparison", {}, table=rows)).findings if len(rows) > 1 else []
+    lines = [replace(line, marks=[each.code for each in findings if line.label in each.rows]) for line in lines]
     fingerprints = sorted({run.fingerprint for run in runs})
-    return Comparison(lines, {**shared, "partition.fingerprints": fingerprints})
+    return Comparison(lines, {**shared, "partition.fingerprints": fingerprints}, findings)
+
+
+def _row(label: str, group: Sequence[Run]) -> Row:
+    """What the rules for tables read of a line."""
+    newest = {run.curve.seed: run for run in group}
+    results = {seed: tuple(newest[seed].curve.values) for seed in sorted(newest)}
+    partitions = frozenset(run.fingerprint for run in newest.values())
+    return Row(label, flat_config(group[0].config), group[0].metric, results, partitions)
 
 
 def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]) -> Line:

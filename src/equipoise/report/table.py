@@ -11,6 +11,7 @@ from equipoise.report.comparison import Comparison, Line
 from equipoise.report.statistics import Difference, Figure
 
 HEADER = ("configuration", "n", "final", "best by val.", "Δ to first [95 %]")
+LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰ"
 Mark = Callable[[str, int], str]
 """(text, rank among the rows: 0 best, 1 second, …) → marked text"""
 
@@ -31,13 +32,28 @@ def rows(comparison: Comparison, mark: Mark = lambda text, rank: text) -> list[l
     finals, bests = (_ranks([getattr(line, name).mean for line in comparison.lines]) for name in ("final", "best"))
     return [
         [
-            line.label,
+            line.label + signs_of(line, comparison),
             str(line.final.n),
             mark(per_cent(line.final), finals[i]),
             mark(per_cent(line.best), bests[i]),
             interval(line.difference),
         ]
         for i, line in enumerate(comparison.lines)
+    ]
+
+
+def signs_of(line: Line, comparison: Comparison) -> str:
+    """Superscript letters of the findings that concern the row, as they are listed below the table."""
+    codes = [finding.code for finding in comparison.findings]
+    letters = "".join(LETTERS[codes.index(code)] for code in line.marks)
+    return f" {letters}" if letters else ""
+
+
+def remarks(comparison: Comparison) -> list[str]:
+    """The findings of the table, each under its letter."""
+    return [
+        f"{letter} {finding.severity} {finding.code}: {finding.saw}"
+        for letter, finding in zip(LETTERS, comparison.findings, strict=False)
     ]
 
 
@@ -117,7 +133,7 @@ def _notes(comparison: Comparison) -> list[str]:
         "Accuracy in per cent, mean ± sample deviation over n seeds; final = last checkpoint; best by val. = checkpoint"
         " with the highest validation accuracy; * = the 95 % interval of the paired difference leaves out zero.",
     ]
-    return [*notes, *(_source(line) for line in comparison.lines)]
+    return [*notes, *remarks(comparison), *(_source(line) for line in comparison.lines)]
 
 
 def _source(line: Line) -> str:

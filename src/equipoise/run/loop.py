@@ -21,6 +21,7 @@ from equipoise.core.streams import stream
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Result, Row, State, Task, n_bytes
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.engine.engine import Engine
+from equipoise.evaluate.hashes import hashes
 from equipoise.evaluate.score import Scores
 from equipoise.evaluate.updates import update_scores
 from equipoise.run.build import Federation
@@ -91,6 +92,8 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
         is_over = step + 1 == federation.config.steps or is_enough(federation, snapshot, step)
         if is_over and (best := snapshot.best) is not None:
             scores |= federation.judge.final(Merged(best.model, (), best.gift), best.own)
+        moving = trained(federation.config, federation.groups, step)
+        told |= hashes(tasks, updates, moving, federation.config.is_one_shot, merged.model)
         told |= update_scores(start, updates) | traffic(federation, tasks, updates) | scores
         yield Record(step, rows_of(federation, told, step), events, snapshot, kept)
         if is_over:

@@ -125,7 +125,7 @@ def folder_of(run: Run, given: Path | None) -> Path | None:
     return given or (Path(known) if known else None)
 
 
-def require_same_data(run: Run, federation: Federation, folder: Path | None) -> dict[str, str | None]:
+def require_same_data(run: Run, federation: Federation, folder: Path | None) -> dict[str, str | int | None]:
     """What surrounds the federation now; refused if its data is not what the run began with."""
     here = surroundings(federation, folder)
     if here["content"] != run.environment["content"] or federation.partition.fingerprint != run.partition:
@@ -134,12 +134,13 @@ def require_same_data(run: Run, federation: Federation, folder: Path | None) -> 
     return here
 
 
-def surroundings(federation: Federation, data_path: Path | None) -> dict[str, str | None]:
+def surroundings(federation: Federation, data_path: Path | None) -> dict[str, str | int | None]:
     """What the numbers depend on beside the configuration: the data's folder and content, and what computes."""
     folder = data_folder(data_path)
     return {
         "data_path": str(folder.expanduser().resolve()) if folder else None,
         "content": federation.judge.content,
+        "tested": federation.judge.tested,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.values import Event
-from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.recording import Recording, Row
 from equipoise.diagnose.rule import RULES
 from tests.unit.diagnose.runs import found, run_of
 
@@ -45,6 +45,25 @@ MANY = {k: [1.0 + 0.1 * k] * 4 for k in range(7)}
 FEATURES = {"name": "visual", "lift": 0.0, "shuffled": 0.0}
 EVEN = np.full((5, 10), 100)
 STOPPED = [Event("client-non-finite", "loss/base is nan at local step 3; the step before it had lam 1", 2, 1)]
+
+PLAIN = {"method.name": "fafi", "rounds": 10, "client.epochs": 1, "data.features": "as-given"}
+RISE = {0: (0.1, 0.30), 1: (0.1, 0.31), 2: (0.1, 0.32)}
+
+
+def row(label: str, by: float = 0.0, metric: str = "accuracy/merged", noise: float = 0.0, **settings: object) -> Row:
+    """A row whose results are RISE and `by` more, or less by turns."""
+    shift = {seed: by + noise * (-1) ** seed for seed in RISE}
+    results = {seed: (values[0], values[1] + shift[seed]) for seed, values in RISE.items()}
+    dotted = {key.replace("__", "."): value for key, value in settings.items()}
+    return Row(label, PLAIN | dotted, metric, results, frozenset({"abc"}))
+
+
+def table(*rows: Row) -> Recording:
+    return Recording("comparison", {}, table=rows)
+
+
+EXPERTS = {"model__experts": "both"}
+SHUFFLED = {"model__experts": "both", "data__features": "shuffled"}
 
 CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
     "lambda-runaway": (
@@ -126,11 +145,11 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
     "starved-branch": (
         [
             run_of({"branch/visual/grad": [0.009] * 4, "branch/visual/move": [0.09] * 4}),
-            run_of({"branch/visual/grad": [1.0] * 4, "branch/visual/share": [0.049] * 4}),
+            run_of({"branch/visual/grad": [1.0] * 4, "branch/visual/share": [0.099] * 4}),
         ],
         [
             run_of({"branch/visual/grad": [0.009] * 4, "branch/visual/move": [0.11] * 4}),
-            run_of({"branch/visual/grad": [0.011] * 4, "branch/visual/share": [0.051] * 4}),
+            run_of({"branch/visual/grad": [0.011] * 4, "branch/visual/share": [0.101] * 4}),
         ],
     ),
     "router-collapse": (
@@ -249,7 +268,13 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
             run_of({"update/norm": [0.0] * 4}, {"accuracy/merged": [0.3] * 4, "loss/merged": [2.0] * 4}),
         ],
     ),
-    "frozen-drift": ([run_of({"hash/frozen": [5.0, 5.0, 6.0]})], [run_of({"hash/frozen": [5.0, 5.0, 5.0]})]),
+    "frozen-drift": (
+        [
+            run_of({"hash/frozen": [5.0, 5.0, 6.0]}),
+            run_of({"hash/frozen/start": [5.0, 6.0], "hash/frozen": [5.0, 7.0]}),
+        ],
+        [run_of({"hash/frozen": [5.0, 5.0]}), run_of({"hash/frozen/start": [5.0, 6.0], "hash/frozen": [5.0, 6.0]})],
+    ),
     "hidden-broadcast": (
         [run_of({"hash/start": [1.0, 9.0], "hash/end": [2.0, 3.0]}, communication="one-shot")],
         [
@@ -273,6 +298,46 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         ],
     ),
     "test-selection": ([run_of(selected_by="accuracy/test")], [run_of(selected_by="accuracy/validation")]),
+    "inactive-knob": (
+        [table(row("a"), row("b", client__lr=0.1))],
+        [
+            table(row("a"), row("b", by=1e-9, client__lr=0.1)),
+            table(row("a"), row("b", client__lr=0.1, client__clip=1.0)),  # two options
+        ],
+    ),
+    "confounded": (
+        [table(row("a"), row("b", by=0.1, client__lr=0.1, client__clip=1.0))],
+        [
+            table(row("a"), row("b", by=0.1, client__lr=0.1)),
+            table(row("a"), row("b", by=0.1, client__lr=0.1, client__clip=1.0), row("c", by=0.1, client__lr=0.1)),
+            table(row("a"), row("b", by=0.1, client__lr=0.1, method__name="fedavg")),  # another method
+        ],
+    ),
+    "noise-not-gain": (
+        [table(row("a"), row("b", by=0.01, noise=0.05, client__lr=0.1))],
+        [
+            table(row("a"), row("b", by=0.10, noise=0.01, client__lr=0.1)),
+            table(row("a"), row("b", by=-0.05, noise=0.05, client__lr=0.1)),  # no gain to doubt
+        ],
+    ),
+    "uncontrolled-gain": (
+        [
+            table(row("ids"), row("both", by=0.05, **EXPERTS)),
+            table(row("ids"), row("both", by=0.05, **EXPERTS), row("shuffled", by=0.03, **SHUFFLED)),  # 60 % is left
+        ],
+        [
+            table(row("ids"), row("both", by=0.05, **EXPERTS), row("shuffled", by=0.02, **SHUFFLED)),
+            table(row("ids"), row("both", by=-0.05, **EXPERTS)),
+        ],
+    ),
+    "unequal-budget": (
+        [table(row("a"), row("b", rounds=20)), table(row("a"), row("b", data__limit=100))],
+        [table(row("a"), row("b", by=0.1, rounds=20, server__fraction=0.5)), table(row("a"), row("b", client__lr=0.1))],
+    ),
+    "mixed-protocol": (
+        [table(row("a"), row("b", data__test_limit=100)), table(row("a"), row("b", metric="accuracy/clients"))],
+        [table(row("a"), row("b", client__lr=0.1))],
+    ),
     "slow-client": (
         [run_of({"seconds": {0: [1.0] * 3, 1: [1.1] * 3, 2: [3.5] * 3}})],
         [run_of({"seconds": {0: [1.0] * 3, 1: [1.1] * 3, 2: [3.5, 1.0, 1.0]}})],
@@ -309,6 +374,14 @@ def test_sigma_alone_is_judged_with_the_condition_said() -> None:
     finding = found(run_of({"sigma2/base": [4.0] * 10}), "lr-cut")
     assert finding is not None
     assert finding.saw.startswith("if the loss is coupled")
+
+
+def test_another_partition_under_the_same_seeds_is_another_protocol() -> None:
+    other = replace(row("b"), partitions=frozenset({"xyz"}))
+    finding = found(table(row("a"), other), "mixed-protocol")
+    assert finding is not None
+    assert finding.rows == ["b"]
+    assert "the partition" in finding.saw
 
 
 def test_the_p_value_of_a_partition_is_uniform_where_it_was_drawn_as_asked() -> None:

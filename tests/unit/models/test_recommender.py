@@ -89,7 +89,7 @@ def written_out(built: Recommender, told: Windows, common: dict[str, Tensor]) ->
                 attention = affinity.softmax(0)
                 out = expert.norm(attention @ values)
                 out = out if expert.out is None else expert.out @ out
-                added = added + share * out * (expert.gate if options.fusion == "gate" else 1)
+                added = added + share * out * (0.1 if options.fusion == "gate" else 1)
                 tasted = tasted + (0 if expert.taste is None else share * (out @ expert.taste))
             for t in range(T):
                 fused = states[w, t] + added

@@ -84,3 +84,20 @@ def test_as_a_document():
 
 def test_the_document_of_nothing():
     assert Comparison([], {}).to_json()["against"] is None
+
+
+def test_a_row_that_cannot_be_compared_is_marked_and_the_table_says_why():
+    from equipoise.report.table import markdown, remarks
+
+    runs = [run("a-0", 0, 0.5), run("b-0", 0, 0.7, "longer", rounds=6)]
+    found = compare(runs)
+    assert [list(line.marks) for line in found.lines] == [[], ["unequal-budget"]]
+    assert found.to_json()["findings"][0]["rows"] == ["longer"]
+    assert remarks(found)[0].startswith("ᵃ warning unequal-budget: 'longer' trains for 6 passes")
+    assert "longer ᵃ" in markdown(found)
+
+
+def test_a_table_without_fault_has_no_marks():
+    found = compare([run("a-0", 0, 0.5), run("p-0", 0, 0.7, "FedProx", **PROX)])
+    assert found.findings == []
+    assert all(line.marks == [] for line in found.lines)

@@ -193,11 +193,12 @@ def test_what_is_written_down_at_each_step(federation_of):
         "loss/base", "loss/cls", "loss/align", "accuracy/train",
         *(name + last for name in ("lam", "schedule", "lam/used", "scale/base") for last in ("", "/last")),
         "grad/norm", "grad/clip", "grad/norm/cls", "grad/norm/align", "grad/cosine", "steps",
-        "samples", "seconds", "update/norm", "update/cosine", "accuracy/test",
+        "samples", "seconds", "update/norm", "update/cosine", "accuracy/test", "input/mean/train", "input/std/train",
     }  # fmt: skip
     assert server == {
         "accuracy/merged", "loss/merged", "accuracy/validation", "accuracy/best_client", "accuracy/clients",
-        "bytes/down", "bytes/up", "bytes/told", *(f"recall/{c}" for c in range(10)),
+        "input/mean/eval", "input/std/eval", "bytes/down", "bytes/up", "bytes/told",
+        *(f"recall/{c}" for c in range(10)),
     }  # fmt: skip
 
 

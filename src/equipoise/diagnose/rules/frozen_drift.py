@@ -1,6 +1,7 @@
 """Frozen tensors move.
 
-the hash of what is declared frozen differs between two checkpoints
+the hash of what is declared frozen differs before and after a client's training;
+where only one hash is recorded, between two checkpoints
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.recording import SERVER, Recording
 from equipoise.diagnose.rule import Limits, Rule
 
 
@@ -23,6 +24,8 @@ from equipoise.diagnose.rule import Limits, Rule
 )
 def frozen_drift(run: Recording, limit: Limits) -> Iterator[Sign]:
     for curve in [*run.clients("hash/frozen"), run.server("hash/frozen")]:
-        moved = curve.values[1:] != curve.values[:-1]
+        before = run.of("hash/frozen/start", SERVER if curve.client is None else curve.client)
+        steps, was = (curve.steps, before.values) if len(before) == len(curve) else (curve.steps[1:], curve.values[:-1])
+        moved = curve.values[len(curve) - len(steps) :] != was
         if moved.any():
-            yield Sign(curve.client, curve.steps[1:][moved].tolist())
+            yield Sign(curve.client, steps[moved].tolist())

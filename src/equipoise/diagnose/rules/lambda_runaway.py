@@ -5,6 +5,7 @@
                     and x is highest in the second half of what is known
     silent while λ ≤ a declared λmax; s is 1 where no schedule is recorded
 
+Long runs are looked at in fifty parts.
 A λ that overshoots on its way from its start to its fixed point is highest early and comes back.
 
 λ rises because its fixed point is of the form L_b/L_a: the better the prototypes are aligned, the more weight alignment
@@ -19,8 +20,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.noise import coarse
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.rule import Limits, Rule
+
+PARTS = 50
 
 
 @Rule(
@@ -37,9 +41,11 @@ from equipoise.diagnose.rule import Limits, Rule
 def lambda_runaway(run: Recording, limit: Limits) -> Iterator[Sign]:
     bound = run.facts.get("lam_max")
     found = []
-    for lam in run.clients("lam"):
+    for whole in run.clients("lam"):
+        lam = coarse(whole, PARTS)
         is_free = lam.values > bound if bound is not None else lam.values > 0
-        runs = _running(lam, run.of("schedule", _id(lam)), run.of("loss/align", _id(lam)), limit) & is_free
+        schedule, align = (coarse(run.of(name, _id(lam)), PARTS) for name in ("schedule", "loss/align"))
+        runs = _running(lam, schedule, align, limit) & is_free
         if runs.any():
             numbers = {"first": float(lam.values[0]), "last": float(lam.values[-1])}
             found.append(Sign(lam.client, lam.steps[runs].tolist(), numbers))

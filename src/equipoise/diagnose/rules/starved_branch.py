@@ -3,6 +3,7 @@
     branch gradient / backbone gradient < grad   and   parameter movement ratio < move,
     or   share of the output < share
 
+on average after `after` of the run: a branch that starts from zero is silent at first.
 The gradient alone does not tell: Adam moves weights by the same amount however small their gradient is.
 Source: original report 5.
 """
@@ -30,12 +31,13 @@ from equipoise.diagnose.rule import Limits, Rule
     cause="a small gate in front of the branch multiplies its output and, on the way back, its gradient",
     remedy="remove the gate, and let the branch's last layer start from zero instead",
     override="model.fusion=zero",
+    explains=("chance-level", "router-collapse"),
 )
 def starved_branch(run: Recording, limit: Limits) -> Iterator[Sign]:
     for name in run.names("branch/*/grad"):
         branch = name.split("/")[1]
         grad, move, share = (run.mean(f"branch/{branch}/{part}") for part in ("grad", "move", "share"))
-        late = run.steps // 2 if run.last >= run.steps // 2 else 0
+        late = int(limit["after"] * run.steps)
         steps = grad.since(late).steps.tolist()
         if _late(grad, late) < limit["grad"] and _late(move, late) < limit["move"]:
             yield Sign(None, steps, {"branch": branch, "grad": _late(grad, late), "move": _late(move, late)}, "still")

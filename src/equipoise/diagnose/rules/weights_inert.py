@@ -21,6 +21,7 @@ from equipoise.diagnose.rule import Limits, Rule
     cause="weights are applied to a mean, or come from a surprise that hardly differs between samples",
     remedy="multiply each sample's loss by its weight before the mean",
     override="method.weighting=instance",
+    explains=("temperature-inversion",),
 )
 def weights_inert(run: Recording, limit: Limits) -> Iterator[Sign]:
     variance, ess = run.mean("weights/variance"), run.mean("weights/ess")

@@ -1,0 +1,40 @@
+"""Rows of one table do not measure the same thing.
+
+    the metric, the test data, the way of communicating, or (for a common seed) the partition differs from the first
+    row's
+
+A fingerprint is a hash of who owns what: two names of splitters may give the same one, one name never gives two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.rule import Limits, Rule
+
+PROTOCOL = ("data.name", "data.test_limit", "data.split", "data.classes", "communication")
+
+
+@Rule(
+    "mixed-protocol",
+    severity="warning",
+    when="compare",
+    reads=("table",),
+    says="'{row}' is not under the protocol of '{first}': {what} differs",
+    cause="figures under two protocols cannot be subtracted",
+    remedy="two tables, or one protocol",
+)
+def mixed_protocol(run: Recording, limit: Limits) -> Iterator[Sign]:
+    first = run.table[0]
+    for row in run.table[1:]:
+        if what := _differs(row, first):
+            yield Sign(None, [], {"first": first.label, "what": ", ".join(what)}, row=row.label)
+
+
+def _differs(row: Row, first: Row) -> list[str]:
+    what = [key for key in PROTOCOL if row.settings.get(key) != first.settings.get(key)]
+    what += ["the metric"] if row.metric != first.metric else []
+    same_seeds = row.results.keys() == first.results.keys()
+    return what + (["the partition"] if same_seeds and row.partitions != first.partitions else [])

@@ -1,0 +1,41 @@
+"""A comparison at unequal training.
+
+passes of a client over its data in the whole run (epochs × rounds × fraction; one-shot: epochs) differ from the
+first row's, or the number of samples does
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.rule import Limits, Rule
+
+
+@Rule(
+    "unequal-budget",
+    severity="warning",
+    when="compare",
+    reads=("table",),
+    says="'{row}' trains for {passes:g} passes over {data} samples, '{first}' for {others:g} over {theirs}",
+    cause="more training may be all that the better row has",
+    remedy="give every row the same number of rounds, epochs and samples",
+)
+def unequal_budget(run: Recording, limit: Limits) -> Iterator[Sign]:
+    first = run.table[0]
+    for row in run.table[1:]:
+        if budget(row) != budget(first):
+            (passes, data), (others, theirs) = budget(row), budget(first)
+            numbers: dict[str, float | str] = {"passes": passes, "data": data, "others": others, "theirs": theirs}
+            yield Sign(None, [], {**numbers, "first": first.label}, row=row.label)
+
+
+def budget(row: Row) -> tuple[float, str]:
+    """(passes over the data, how many samples there are)."""
+    settings = row.settings
+    epochs = float(settings.get("client.epochs") or 1)
+    rounds = float(settings.get("rounds") or 1) * float(settings.get("server.fraction") or 1)
+    is_one_shot = settings.get("communication") == "one-shot"
+    limit = settings.get("data.limit") or settings.get("data.users")
+    return round(epochs if is_one_shot else epochs * rounds, 6), "all" if limit is None else str(limit)
