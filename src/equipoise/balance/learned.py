@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 import torch
@@ -42,6 +43,7 @@ class SigmaOptions(Options):
 
 class LearnedOptions(BalanceOptions):
     schedule: Schedule = Field("linear", description="s(p)")
+    ceiling: float | None = Field(None, gt=0, description="λ is never above this; a guard that heals sets it")
     sigma: SigmaOptions = Field(SigmaOptions(), description="how a and b learn")
 
 
@@ -65,7 +67,7 @@ def learned(options: LearnedOptions, version: Version) -> Balance:
         a, b = policy["a"], policy["b"]
         s = schedule(options.schedule, moment.progress)
         on = {place: s if place in version.scheduled else 1.0 for place in ("weight", "data", "log")}
-        lam = float((a - b).detach().exp())
+        lam = min(float((a - b).detach().exp()), options.ceiling or inf)
         scale = 0.5 * float((-a).detach().exp()) if version.is_coupled else 1.0
         used = lam * on["weight"]
         seen = {"sigma2/base": float(a.detach().exp()), "sigma2/align": float(b.detach().exp())}

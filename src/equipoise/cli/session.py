@@ -55,7 +55,7 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
         console.print(rankings)
     table = Table("metric", "value", box=None, header_style="bold")
     for name, value in document["metrics"].items():
-        if not name.startswith(("recall/", "bytes/", *RANKINGS)):
+        if not name.startswith(("recall/", "bytes/", "hash/", "input/", *RANKINGS)):
             table.add_row(name, f"{100 * value:.2f} %" if name.startswith("accuracy") else f"{value:.4g}")
     for way, total in document["bytes"].items():
         table.add_row(f"bytes {way}, whole run", f"{total:,.0f}")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field, SerializeAsAny, ValidationError
+from pydantic import Field, SerializeAsAny, ValidationError, field_validator
 
 from equipoise.config.aliases import CANONICAL
 from equipoise.config.blocks import (
@@ -70,6 +70,12 @@ class Config(Options):
     )
     rounds: int | None = Field(None, ge=1, description="communication rounds")
     checkpoints: int | None = Field(None, ge=1, description="how often a one-shot run is scored")
+    guard: Literal["off", "warn", "stop", "heal"] = Field(
+        "off", description="what to do about findings while the run goes on: nothing, note, end the run, apply a remedy"
+    )
+    limits: dict[str, dict[str, float]] = Field(
+        {}, description="other limits of the rules: {code: {limit: value}}, as in limits.lr-cut.low=0.1"
+    )
     method: SerializeAsAny[MethodOptions] = MethodOptions()
     balance: SerializeAsAny[BalanceOptions] = BalanceOptions()
     data: SerializeAsAny[DataOptions] = ImageOptions()
@@ -79,6 +85,12 @@ class Config(Options):
     server: ServerOptions = ServerOptions()
     engine: SerializeAsAny[EngineOptions] = EngineOptions()
     evaluate: EvaluateOptions = EvaluateOptions()
+
+    @field_validator("guard", mode="before")
+    @classmethod
+    def _off_is_a_word(cls, value: Any) -> Any:
+        """YAML reads a bare off as false."""
+        return "off" if value is False else value
 
     @property
     def is_one_shot(self) -> bool:
@@ -98,13 +110,17 @@ class Config(Options):
 
     def fingerprint(self) -> str:
         """Hash of everything that can move a number; the run's name and the engine that carries it out cannot."""
-        return _hash(self.model_dump(exclude={"name": True, "engine": True}) | {"threads": self.engine.threads})
+        idle = {"guard": True, "limits": True} if self.guard in {"off", "warn"} else {}
+        content = self.model_dump(exclude={"name": True, "engine": True, **idle})
+        return _hash(content | {"threads": self.engine.threads})
 
     def training_fingerprint(self) -> str | None:
-        """Hash of all but how the server merges and predicts, which moves no one-shot client. None in rounds."""
-        if not self.is_one_shot:
+        """Hash of all but how the server merges and predicts, which moves no one-shot client. None in rounds, and
+        where a guard may end or change the run."""
+        if not self.is_one_shot or self.guard in {"stop", "heal"}:
             return None
-        content = self.model_dump(exclude={"name": True, "engine": True, "server": True})
+        kept_out = ("name", "engine", "server", "guard", "limits")
+        content = self.model_dump(exclude=dict.fromkeys(kept_out, True))
         return _hash(content | {"fraction": self.server.fraction, "threads": self.engine.threads})
 
 

@@ -9,6 +9,7 @@
     │   └── NonFinite        which term, which step, what came before it
     ├── EngineError          a worker or transport failed
     │   └── MissingExtra     an optional dependency that is not installed
+    ├── Halted               a guard ended the run
     └── StoreError           locked, read-only, full
         ├── NoSuchRun        a run id that is not in the store
         ├── DamagedBlob      a file of a checkpoint is missing or not what was written
@@ -84,6 +85,10 @@ class EngineError(EquipoiseError):
 
 class MissingExtra(EngineError):
     exit_code = 2
+
+
+class Halted(EquipoiseError):
+    pass
 
 
 class StoreError(EquipoiseError):

@@ -13,7 +13,14 @@ from equipoise.core.registry import suggestion
 
 LIMITS: Mapping[str, Mapping[str, float]] = {
     "lambda-runaway": {"slope": 0.35, "checkpoints": 2, "growth": 10.0},
-    "schedule-fights-learner": {"correlation": 0.95, "band": 0.25, "checkpoints": 5, "moves": 3.0, "clients": 0.5},
+    "schedule-fights-learner": {
+        "correlation": 0.95,
+        "band": 0.25,
+        "checkpoints": 5,
+        "moves": 3.0,
+        "clients": 0.5,
+        "explained": 0.5,
+    },
     "over-alignment": {"share": 0.8, "points": 0.03},
     "lr-cut": {"low": 0.25, "high": 4.0, "most": 0.5},
     "sigma-unstable": {"share": 0.6, "change": 0.1, "checkpoints": 5},

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from equipoise.core.registry import Registry
 from equipoise.diagnose.finding import Severity, Sign
@@ -22,6 +22,8 @@ from equipoise.diagnose.recording import Recording
 When = Literal["start", "live", "end", "compare"]
 Limits = Mapping[str, float]
 Says = str | Mapping[str, str]
+Heal = Callable[[Recording, Mapping[str, Any]], dict[str, Any]]
+"""(what is known of the run, its configuration) → settings to go on with; nothing where none is safe."""
 Look = Callable[[Recording, Limits], Iterable[Sign]]
 
 
@@ -47,6 +49,8 @@ class Rule:
     """Codes of the symptoms that follow from this failure."""
     sees_all: bool = False
     """Whether it is shown numbers that are not finite; the others never see one."""
+    heal: Heal | None = None
+    """What a guard may change in a run that goes on, where that is safe."""
     look: Look = field(init=False)
 
     def __call__(self, look: Look) -> Look:

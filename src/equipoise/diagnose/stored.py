@@ -41,7 +41,7 @@ def _of_config(config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "communication": config["communication"],
         "steps": config["checkpoints"] if is_one_shot else config["rounds"],
-        "lam_max": balance.get("lam_max") or balance.get("last"),
+        "lam_max": balance.get("lam_max") or balance.get("ceiling") or balance.get("last"),
         "scheduled": balance["schedule"] != "none" if "schedule" in balance else None,
         "anchors": method.get("anchors"),
         "batch": client["batch"],

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,14 +21,16 @@ from equipoise import __version__
 from equipoise.config.loader import Request
 from equipoise.config.schema import check
 from equipoise.core.codec import encode
-from equipoise.core.errors import ConfigError, DamagedBlob, EngineError, EquipoiseError, StoreError
+from equipoise.core.errors import ConfigError, DamagedBlob, EngineError, EquipoiseError, Halted, StoreError
 from equipoise.core.values import Event, Indices
 from equipoise.data.source import data_folder
 from equipoise.diagnose.examine import examine
+from equipoise.diagnose.limits import limits
 from equipoise.diagnose.stored import stored
 from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import Keeper, unpack
+from equipoise.run.guard import Guard, Reaction, healed
 from equipoise.run.loop import Snapshot, federate, first_snapshot
 from equipoise.run.opening import opening
 from equipoise.run.watch import Watch
@@ -53,6 +55,7 @@ ALONE = Membership()
 
 def start(store: Store, request: Request, watch: Watch, member: Membership = ALONE) -> str:
     """Run a configuration from the beginning; the new run's id."""
+    limits(request.config.limits)
     federation = build(request.config, request.data_path)
     run_id = new_run_id(request.config.name)
     with write.hold(store, run_id):
@@ -74,7 +77,8 @@ def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) 
         run = read.find_run(store, run.run_id)
         if run.status == "done":  # another process finished it while we waited
             return
-        federation = build(check(run.config), folder)
+        so_far = [recorded.event for recorded in read.events(store, run.run_id)]
+        federation = build(healed(check(run.config), so_far), folder)
         here = require_same_data(run, federation, folder)
         write.restart(store, run.run_id, here)
         snapshot, first = _newest(store, run.run_id, federation)
@@ -115,7 +119,8 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
 
 def look_back(store: Store, run_id: str) -> None:
     """Diagnose a finished run, and keep what was found."""
-    verdict = examine(stored(store, read.find_run(store, run_id)))
+    run = read.find_run(store, run_id)
+    verdict = examine(stored(store, run), run.config.get("limits", {}))
     write.set_findings(store, run_id, [finding.to_json() for finding in verdict.findings])
 
 
@@ -182,8 +187,7 @@ def _newest(store: Store, run_id: str, federation: Federation) -> tuple[Snapshot
 
 
 def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snapshot, first: int, watch: Watch) -> None:
-    """Take the remaining steps, committing each; whatever way this ends, the store says how."""
-    engine = None
+    """Take the remaining steps; whatever way this ends, the store says how."""
     try:
         watch.begin(run_id, federation, first)
         for recorded in read.events(store, run_id):
@@ -193,21 +197,20 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
             for event in opening(federation, snapshot):
                 write.add_events(store, run_id, [event])
                 watch.note(event.message)
-        engine, keeper = make_engine(federation.site), Keeper(partial(blobs.put, store))
-        for record in federate(federation, engine, snapshot, first, watch.tick):
-            with blobs.referring(store):
-                manifest = keeper.manifest(record.snapshot, record.pictures)
-                write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
-            write.prune(store, run_id)
-            watch.checkpoint(record)
-            if (record.step + 1) % COLLECT_EVERY == 0:
-                blobs.gc(store, lambda: read.referenced(store))
+        guard = Guard(federation.config, stored(store, read.find_run(store, run_id)))
+        left: Left | None = _reacted(store, run_id, guard.look(first - 1), watch, Left(federation, snapshot, first))
+        while left is not None:
+            left = _take_steps(store, run_id, left, guard, watch)
         write.prune(store, run_id, keep=1)
         blobs.gc(store, lambda: read.referenced(store))
         write.finish(store, run_id, "done")
     except KeyboardInterrupt:
         write.add_events(store, run_id, [Event("stopped", "by Ctrl-C or SIGTERM")])
         write.finish(store, run_id, "stopped")
+        raise
+    except Halted as error:
+        write.finish(store, run_id, "stopped", str(error))
+        look_back(store, run_id)
         raise
     except BaseException as error:
         text = str(error) if isinstance(error, EquipoiseError) else repr(error)
@@ -216,7 +219,48 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
             write.finish(store, run_id, "failed", text)
         raise
     finally:
-        if engine is not None:
-            engine.close()
         watch.end()
     look_back(store, run_id)
+
+
+class Left(NamedTuple):
+    """What is left to do of a run."""
+
+    federation: Federation
+    snapshot: Snapshot
+    first: int
+
+
+def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watch) -> Left | None:
+    """Take steps, committing each, until the run is over or goes on under another configuration."""
+    engine, keeper = make_engine(left.federation.site), Keeper(partial(blobs.put, store))
+    try:
+        for record in federate(left.federation, engine, left.snapshot, left.first, watch.tick):
+            with blobs.referring(store):
+                manifest = keeper.manifest(record.snapshot, record.pictures)
+                write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
+            write.prune(store, run_id)
+            watch.checkpoint(record)
+            if (record.step + 1) % COLLECT_EVERY == 0:
+                blobs.gc(store, lambda: read.referenced(store))
+            here = Left(left.federation, record.snapshot, record.step + 1)
+            after = _reacted(store, run_id, guard.see(record), watch, here)
+            if after is not here:
+                return after
+    finally:
+        engine.close()
+    return None
+
+
+def _reacted(store: Store, run_id: str, reaction: Reaction, watch: Watch, left: Left) -> Left:
+    """Write down what the guard found and say it; end the run where it says so, or go on as it says."""
+    if reaction.events:
+        write.add_events(store, run_id, reaction.events)
+    for event in reaction.events:
+        watch.note(f"! {event.message}")
+    if reaction.halt is not None:
+        raise reaction.halt
+    if reaction.config is None:
+        return left
+    folder = folder_of(read.find_run(store, run_id), None)
+    return left._replace(federation=build(reaction.config, folder))

@@ -7,11 +7,17 @@ Source: original report 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.rule import Limits, Rule
+
+
+def wall(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The declared bound as a ceiling, for policies that learn λ."""
+    return {"balance.ceiling": float(run.facts["lam_max"])} if "sigma" in config["balance"] else {}
 
 
 @Rule(
@@ -23,6 +29,7 @@ from equipoise.diagnose.rule import Limits, Rule
     cause="the bound is a penalty that pulls λ back, not a wall",
     remedy="clamp λ after every step",
     override="balance=equilibrium",
+    heal=wall,
 )
 def bound_exceeded(run: Recording, limit: Limits) -> Iterator[Sign]:
     lam_max = float(run.facts["lam_max"])

@@ -8,7 +8,8 @@ Two neighbours are averaged because one checkpoint of a merged model may be a ba
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,13 @@ from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.rule import Limits, Rule
 
 PAIR = 2
+LISTENS = "energy-gate"
+
+
+def listening(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
+    """A server that listens to the client that knows; with one upload it moves no client."""
+    is_safe = config["communication"] == "one-shot" and config["server"]["predict"] != LISTENS
+    return {"server.predict": LISTENS} if is_safe else {}
 
 
 @Rule(
@@ -33,6 +41,7 @@ PAIR = 2
     cause="clients no longer agree on what the merged thing averages: one with long prototypes speaks for everybody",
     remedy="merge prototypes at unit length or by counts, and start them at the anchors",
     override="server.merge=unit method.start=anchor",
+    heal=listening,
     explains=("peak-then-collapse", "merge-below-client", "class-blind"),
 )
 def ensemble_collapse(run: Recording, limit: Limits) -> Iterator[Sign]:

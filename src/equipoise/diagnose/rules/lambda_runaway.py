@@ -15,16 +15,26 @@ Source: original report 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.limits import LIMITS
 from equipoise.diagnose.noise import coarse
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.rule import Limits, Rule
 
 PARTS = 50
+
+
+def ceiling(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
+    """No further than `growth` times what λ was at first, by the median of the clients; for policies that learn it."""
+    if "sigma" not in config["balance"]:
+        return {}
+    first = float(np.median([lam.values[0] for lam in run.clients("lam")]))
+    return {"balance.ceiling": LIMITS["lambda-runaway"]["growth"] * first}
 
 
 @Rule(
@@ -36,6 +46,7 @@ PARTS = 50
     cause="a learned λ has no ceiling: the closer L_a comes to zero, the more weight alignment is given",
     remedy="bound λ from both sides, or start prototypes at the anchors and keep them at unit length",
     override="balance=equilibrium method.start=anchor",
+    heal=ceiling,
     explains=("ensemble-collapse", "peak-then-collapse", "merge-below-client", "over-alignment", "bound-exceeded"),
 )
 def lambda_runaway(run: Recording, limit: Limits) -> Iterator[Sign]:

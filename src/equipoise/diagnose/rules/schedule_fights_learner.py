@@ -2,6 +2,7 @@
 
     over some stretch of ≥ `checkpoints` checkpoints in which s moves by `moves` or more:
     corr(log λ, −log s) > correlation   and   λ·s within ± band of its mean
+    and L_b/L_a, where recorded, rose by less than `explained` of λ's rise, both as logarithms
 
 on more than `clients` of the clients: this is a matter of the policy, and one client's λ may rise like 1/s by chance.
 Long runs are looked at in twenty parts. Source: original report 2.
@@ -42,6 +43,8 @@ def schedule_fights_learner(run: Recording, limit: Limits) -> Iterator[Sign]:
         faded = coarse(Curve(lam.client, s.steps[s.values > 0], s.values[s.values > 0]), PARTS)
         if len(curve) == len(faded) and (stretch := _cancelled(curve.values, faded.values, limit)):
             first, end = stretch
+            if _explained(run, curve, first, end) > limit["explained"]:
+                continue
             product = curve.values[first:end] * faded.values[first:end]
             numbers = {
                 "rise": float(curve.values[end - 1] / curve.values[first]),
@@ -50,6 +53,16 @@ def schedule_fights_learner(run: Recording, limit: Limits) -> Iterator[Sign]:
             found.append(Sign(lam.client, curve.steps[first:end].tolist(), numbers))
     if len(found) > limit["clients"] * len(run.clients("lam")):
         yield from sorted(found, key=lambda sign: -float(sign.numbers["rise"]))
+
+
+def _explained(run: Recording, lam: Curve, first: int, end: int) -> float:
+    """How much of λ's rise the losses themselves ask for: a λ that follows L_b/L_a fights no schedule."""
+    assert lam.client is not None
+    base, align = run.of("loss/base", lam.client), run.of("loss/align", lam.client)
+    ends = [int(lam.steps[first]), int(lam.steps[end - 1])]
+    ratios = [base.at(step) / max(align.at(step), 1e-12) for step in ends]
+    rise = float(np.log(lam.values[end - 1] / lam.values[first]))
+    return float(np.log(max(ratios[1], 1e-12) / max(ratios[0], 1e-12))) / rise if len(base) and len(align) else 0.0
 
 
 def _cancelled(lam: np.ndarray, s: np.ndarray, limit: Limits) -> tuple[int, int] | None:

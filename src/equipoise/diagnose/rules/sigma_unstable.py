@@ -7,13 +7,20 @@ Source: original report 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.rule import Limits, Rule
+
+
+def slower(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
+    """A tenth of σ's learning rate."""
+    sigma = config["balance"].get("sigma")
+    return {"balance.sigma.lr": sigma["lr"] / 10} if sigma else {}
 
 
 @Rule(
@@ -25,6 +32,7 @@ from equipoise.diagnose.rule import Limits, Rule
     cause="σ takes steps as large as the network's, overshoots its fixed point and comes back",
     remedy="give σ its own learning rate, a hundredth of the network's",
     override="balance.sigma.lr=0.0005",
+    heal=slower,
 )
 def sigma_unstable(run: Recording, limit: Limits) -> Iterator[Sign]:
     found = []

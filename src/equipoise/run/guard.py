@@ -1,0 +1,143 @@
+"""Looks at a run while it goes on, and does what the configuration says about what it finds.
+
+    off    nothing
+    warn   every finding is an event, once
+    stop   an error ends the run with what was found
+    heal   the rule's own remedy, where it has one that is safe, is applied for the steps that follow, and written down
+
+It looks at most fifty times, at checkpoints that divide the run evenly, and sees what the rules see afterwards.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from equipoise.config.schema import Config, check
+from equipoise.core.errors import Halted
+from equipoise.core.values import Event, Row
+from equipoise.diagnose.examine import live
+from equipoise.diagnose.finding import Finding
+from equipoise.diagnose.recording import SERVER, Curve, Recording
+from equipoise.diagnose.rule import RULES
+from equipoise.run.loop import Record
+
+LOOKS = 50
+WARNED, HEALED, HALTED = "guard-warned", "guard-healed", "guard-stopped"
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """What happened, and the configuration to go on with where that is another one."""
+
+    events: Sequence[Event] = ()
+    config: Config | None = None
+    halt: Halted | None = None
+
+
+class Guard:
+    def __init__(self, config: Config, start: Recording) -> None:
+        """`start` is what is known of the run already: facts, events, and after a resume its numbers."""
+        self.config, self.facts, self.events = config, dict(start.facts), list(start.events)
+        self.seen = {event.detail["code"] for event in start.events if event.kind in {WARNED, HEALED, HALTED}}
+        self.curves: defaultdict[str, defaultdict[int, Series]] = defaultdict(lambda: defaultdict(Series))
+        for name, by in start.curves.items():
+            for client, curve in by.items():
+                self.curves[name][client] = Series(curve.steps.tolist(), curve.values.tolist())
+
+    def see(self, record: Record) -> Reaction:
+        """Take in one step, and look."""
+        if self.config.guard != "off":
+            self._take(record.rows, record.events)
+        return self.look(record.step)
+
+    def look(self, step: int) -> Reaction:
+        """What is to be done after that step, if it is time to look. Asked again, it says nothing that it said."""
+        steps = self.config.steps
+        is_time = (step + 1) % max(1, steps // LOOKS) == 0 and 0 <= step < steps - 1
+        if self.config.guard == "off" or not is_time:
+            return Reaction()
+        run = self._recording()
+        new = [finding for finding in live(run, self.config.limits) if finding.code not in self.seen]
+        self.seen |= {finding.code for finding in new}
+        return self._react(run, [finding for finding in new if finding.severity != "note"], step)
+
+    def _react(self, run: Recording, found: Sequence[Finding], step: int) -> Reaction:
+        errors = [finding for finding in found if finding.severity == "error"]
+        if self.config.guard == "stop" and errors:
+            events = [_event(HALTED, finding, step) for finding in errors]
+            first = errors[0]
+            return Reaction(events, halt=Halted(f"{first.code}: {first.saw}", fix=f"{first.remedy} ({first.override})"))
+        events, config = [], self.config
+        for finding in found:
+            heal = RULES.find(finding.code).make.heal
+            changes = heal(run, config.model_dump()) if heal is not None and self.config.guard == "heal" else {}
+            events.append(_event(HEALED if changes else WARNED, finding, step, changes))
+            config = changed(config, changes)
+        is_healed = config is not self.config
+        self.config = config
+        return Reaction(events, config if is_healed else None)
+
+    def _take(self, rows: Iterable[Row], events: Iterable[Event]) -> None:
+        for row in rows:
+            series = self.curves[row.name][SERVER if row.client is None else row.client]
+            series.steps.append(row.step)
+            series.values.append(row.value)
+        self.events.extend(events)
+
+    def _recording(self) -> Recording:
+        curves = {
+            name: {
+                client: Curve(None if client == SERVER else client, np.array(series.steps), np.array(series.values))
+                for client, series in sorted(by.items())
+            }
+            for name, by in self.curves.items()
+        }
+        return Recording("live", curves, self.facts, self.events)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One number of one client, as far as it is known."""
+
+    steps: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+
+
+def changed(config: Config, changes: Mapping[str, Any]) -> Config:
+    """The configuration with some dotted keys set."""
+    if not changes:
+        return config
+    content = config.model_dump()
+    for key, value in changes.items():
+        *path, last = key.split(".")
+        block = content
+        for part in path:
+            block = block[part]
+        block[last] = value
+    return check(content)
+
+
+def healed(config: Config, events: Iterable[Event]) -> Config:
+    """The configuration that a healed run goes on with."""
+    for event in events:
+        if event.kind == HEALED:
+            config = changed(config, event.detail["changes"])
+    return config
+
+
+def _event(kind: str, finding: Finding, step: int, changes: Mapping[str, Any] | None = None) -> Event:
+    done = (
+        "; from here on "
+        + ", ".join(
+            f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in changes.items()
+        )
+        if changes
+        else ""
+    )
+    detail = {"code": finding.code, "finding": finding.to_json(), "changes": dict(changes or {})}
+    return Event(kind, f"{finding.severity} {finding.code}: {finding.saw}{done}", step, detail=detail)

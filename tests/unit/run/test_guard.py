@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from equipoise.config.loader import Request, load
+from equipoise.config.schema import Config
+from equipoise.core.errors import ConfigError, Halted
+from equipoise.core.values import Row
+from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.stored import stored
+from equipoise.run.guard import Guard, changed
+from equipoise.run.loop import Record, Snapshot
+from equipoise.run.session import resume, start
+from equipoise.run.watch import Nobody
+from equipoise.server.merge import ServerState
+from equipoise.store import read
+from equipoise.store.database import Store
+
+from .conftest import Breaks
+
+RUNAWAY = (
+    "data.limit=200", "model=mlp", "partition.clients=3", "client.epochs=16", "checkpoints=8",
+    "method.start=anchor", "method.logits=cosine", "balance=v12", "balance.sigma.lr=0.2",
+)  # fmt: skip
+"""Prototypes start at the anchors, so L_a is near zero and a λ without a bound runs away."""
+
+
+def runaway(guard: str, *more: str) -> Config:
+    return load("etf-align", [*RUNAWAY, f"guard={guard}", *more]).config
+
+
+def events(store: Store, run_id: str) -> list[tuple[str, str, int | None]]:
+    """(kind, code, step) of what the guard wrote down."""
+    found = [recorded.event for recorded in read.events(store, run_id)]
+    return [(event.kind, event.detail["code"], event.step) for event in found if event.kind.startswith("guard-")]
+
+
+def numbers(store: Store, run_id: str) -> list[Row]:
+    return [row for row in read.rows(store, run_id) if row.name != "seconds"]
+
+
+def test_warn_writes_events_and_moves_no_number(store):
+    off, warn = (start(store, Request(runaway(mode), None), Nobody()) for mode in ("off", "warn"))
+    assert numbers(store, off) == numbers(store, warn)
+    assert events(store, off) == []
+    assert ("guard-warned", "lambda-runaway", 2) in events(store, warn)
+    assert read.find_run(store, off).config_hash == read.find_run(store, warn).config_hash
+
+
+def test_stop_ends_the_run_with_what_was_found(store):
+    with pytest.raises(Halted, match="lambda-runaway: λ went from"):
+        start(store, Request(runaway("stop"), None), Nobody())
+    run = read.find_run(store, "latest")
+    assert run.status == "stopped"
+    assert run.error is not None
+    assert run.error.startswith("lambda-runaway")
+    assert read.checkpoints(store, run.run_id)[0].step == 2
+    assert events(store, run.run_id) == [("guard-stopped", "lambda-runaway", 2)]
+    assert read.findings(store, run.run_id)[0]["code"] == "lambda-runaway"
+
+
+def test_heal_clamps_lambda_changes_the_server_and_ends_near_its_peak(store):
+    run_id = start(store, Request(runaway("heal"), None), Nobody())
+    done = events(store, run_id)
+    assert ("guard-healed", "lambda-runaway", 2) in done
+    assert "ensemble-collapse" in [code for kind, code, _ in done if kind == "guard-healed"]
+    recorded = stored(store, read.find_run(store, run_id))
+    first = [lam.values[0] for lam in recorded.clients("lam")]
+    for lam in recorded.clients("lam"):
+        assert lam.values[3:].max() <= 10 * np.median(first) * (1 + 1e-9)
+    merged = recorded.server("accuracy/merged").values
+    assert merged[-1] > merged.max() - 0.03
+
+
+def test_without_heal_the_same_run_ends_far_below_its_peak(store):
+    run_id = start(store, Request(runaway("off"), None), Nobody())
+    merged = stored(store, read.find_run(store, run_id)).server("accuracy/merged").values
+    assert merged[-1] < merged.max() - 0.05
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 6])
+def test_a_healed_run_that_broke_resumes_to_the_same_numbers(store, step):
+    whole = start(store, Request(runaway("heal"), None), Nobody())
+    with pytest.raises(KeyboardInterrupt):
+        start(store, Request(runaway("heal"), None), Breaks(KeyboardInterrupt(), step))
+    broken = read.find_run(store, "latest").run_id
+    resume(store, read.find_run(store, broken), Nobody())
+    assert numbers(store, broken) == numbers(store, whole)
+    assert events(store, broken) == events(store, whole)
+
+
+def test_a_guard_looks_fifty_times_and_says_a_thing_once():
+    config = load("fedavg", ["rounds=200", "guard=warn"]).config
+    guard = Guard(config, Recording("start", {}))
+    said = []
+    for step in range(200):
+        rows = [Row(step, step, 3, "lam", 2.0 ** (step / 4))]
+        said += [event.step for event in guard.see(Record(step, rows, [], Snapshot(ServerState({})))).events]
+    assert len(said) == 1
+    assert (said[0] + 1) % 4 == 0
+
+
+def test_limits_of_the_configuration_are_the_guards(store):
+    run_id = start(
+        store,
+        Request(runaway("warn", "limits.lambda-runaway.slope=9", "limits.lambda-runaway.growth=1e9"), None),
+        Nobody(),
+    )
+    assert "lambda-runaway" not in [code for _, code, _ in events(store, run_id)]
+    assert "lambda-runaway" not in [finding["code"] for finding in read.findings(store, run_id)]
+
+
+def test_an_unknown_limit_is_refused_before_anything_is_trained(store):
+    with pytest.raises(ConfigError, match="did you mean 'lr-cut'"):
+        start(store, Request(runaway("warn", "limits.lr-cutt.low=1"), None), Nobody())
+    assert read.runs(store) == []
+
+
+def test_off_is_a_word_in_yaml():
+    assert load({"preset": "fedavg", "guard": False}).config.guard == "off"
+
+
+def test_changes_are_checked_like_any_configuration():
+    config = runaway("heal")
+    assert changed(config, {"balance.ceiling": 5.0}).balance.ceiling == 5.0
+    with pytest.raises(ConfigError):
+        changed(config, {"balance.ceiling": -5.0})
