@@ -438,6 +438,8 @@ def _type(annotation: Any) -> str:
     if get_origin(annotation) is list:
         (inner,) = get_args(annotation)
         return "list of blocks" if issubclass(inner, Options) else "list of names"
+    if get_origin(annotation) is dict:
+        return "block"
     return {int: "whole number", float: "number", str: "text", bool: "yes or no", types.NoneType: "null"}[annotation]
 
 

@@ -97,6 +97,7 @@ def test_every_error_is_documented_with_its_exit_code() -> None:
 def test_every_event_is_documented() -> None:
     source = "\n".join(read(path) for path in (ROOT / "src").rglob("*.py"))
     kinds = set(re.findall(r'Event\(\s*"([\w-]+)"', source))
+    kinds |= set(re.findall(r'"(guard-\w+)"', source))
     kinds |= {f"client-{kind}" for kind in re.findall(r'ClientFailure\([\w.]+, "([\w-]+)"', source)}
     assert len(kinds) >= 5
     (table,) = [table for table in tables(DOCS / "reference" / "metrics.md") if table[0][0] == "kind"]
