@@ -240,10 +240,10 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
     ),
     "transform-mismatch": (
         [
-            run_of({**INPUT, "input/mean/eval": [0.31]}),
-            run_of({**INPUT, "input/mean/eval": [0.0], "input/std/train": [1.4]}),
+            run_of({**INPUT, "input/mean/eval": [0.51]}),
+            run_of({**INPUT, "input/mean/eval": [0.0], "input/std/train": [1.6]}),
         ],
-        [run_of({**INPUT, "input/mean/eval": [0.29]})],
+        [run_of({**INPUT, "input/mean/eval": [0.49]})],
     ),
     "batchnorm-not-merged": (
         [

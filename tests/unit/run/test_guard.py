@@ -20,7 +20,7 @@ from equipoise.store.database import Store
 from .conftest import Breaks
 
 RUNAWAY = (
-    "data.limit=200", "model=mlp", "partition.clients=3", "client.epochs=16", "checkpoints=8",
+    "data.limit=200", "model=mlp", "partition.clients=3", "client.epochs=16", "checkpoints=8", "client.schedule=cosine",
     "method.start=anchor", "method.logits=cosine", "balance=v12", "balance.sigma.lr=0.2",
 )  # fmt: skip
 """Prototypes start at the anchors, so L_a is near zero and a λ without a bound runs away."""
@@ -62,9 +62,7 @@ def test_stop_ends_the_run_with_what_was_found(store):
 
 def test_heal_clamps_lambda_changes_the_server_and_ends_near_its_peak(store):
     run_id = start(store, Request(runaway("heal"), None), Nobody())
-    done = events(store, run_id)
-    assert ("guard-healed", "lambda-runaway", 2) in done
-    assert "ensemble-collapse" in [code for kind, code, _ in done if kind == "guard-healed"]
+    assert ("guard-healed", "lambda-runaway", 2) in events(store, run_id)
     recorded = stored(store, read.find_run(store, run_id))
     first = [lam.values[0] for lam in recorded.clients("lam")]
     for lam in recorded.clients("lam"):

@@ -1,9 +1,9 @@
 """The merged model falls while the clients are fine.
 
-    drop = best two-checkpoint mean of merged accuracy so far − mean of the last two
+    drop = best two-checkpoint mean of merged accuracy so far − the better of the last two checkpoints
     drop > max(merged, jitters · jitter)   while the clients' own accuracy fell by less than `local` since that peak
 
-Two neighbours are averaged because one checkpoint of a merged model may be a bad draw. Source: original report 3.
+Two checkpoints are asked because one of a merged model may be a bad draw. Source: original report 3.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def ensemble_collapse(run: Recording, limit: Limits) -> Iterator[Sign]:
         return
     means, steps = smooth(merged.values, PAIR), merged.steps[PAIR - 1 :]
     peak = int(np.argmax(means))
-    lost = float(means[peak] - means[-1])
+    lost = float(means[peak] - merged.values[-PAIR:].max())
     if lost <= max(limit["merged"], limit["jitters"] * jitter(merged.values)):
         return
     moved = local.at(int(steps[-1])) - local.at(int(steps[peak]))

@@ -21,20 +21,23 @@ from typing import Any
 import numpy as np
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.limits import LIMITS
 from equipoise.diagnose.noise import coarse
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rules.ensemble_collapse import listening
 
 PARTS = 50
 
 
 def ceiling(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """No further than `growth` times what λ was at first, by the median of the clients; for policies that learn it."""
+    """No further than what λ was at first, by the median of the clients; for policies that learn it.
+
+    The prototypes have different lengths by now, so a one-shot server no longer averages by them.
+    """
     if "sigma" not in config["balance"]:
         return {}
     first = float(np.median([lam.values[0] for lam in run.clients("lam")]))
-    return {"balance.ceiling": LIMITS["lambda-runaway"]["growth"] * first}
+    return {"balance.ceiling": first, **listening(run, config)}
 
 
 @Rule(

@@ -5,6 +5,7 @@ an event of a client that was stopped,   or a recorded number that is not finite
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.rule import Limits, Rule
+
+BAD = re.compile(r" is (nan|-?inf)\b")
 
 
 @Rule(
@@ -32,7 +35,7 @@ from equipoise.diagnose.rule import Limits, Rule
 def non_finite(run: Recording, limit: Limits) -> Iterator[Sign]:
     found = []
     for event in run.events:
-        if event.kind == "client-non-finite":
+        if event.kind == "client-non-finite" or (event.kind == "failed" and BAD.search(event.message)):
             found.append(Sign(event.client, [event.step or 0], {"what": event.message.split(";")[0]}, "event"))
     for name, by in run.curves.items():
         for curve in by.values():
