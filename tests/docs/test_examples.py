@@ -18,9 +18,12 @@ import pytest
 
 from equipoise.config.loader import load
 from equipoise.core.registry import BALANCES, METHODS, SPLITTERS, Registry
+from equipoise.diagnose.limits import LIMITS
+from equipoise.diagnose.rule import RULES
 from equipoise.run.build import build, make_engine
 from equipoise.run.loop import federate, first_snapshot
 from tests.docs.documents import DOCS, DOCUMENTS, README_ZH, ROOT, blocks, name_of
+from tests.unit.diagnose.runs import found, run_of
 
 SHELL = [path for path in DOCUMENTS if path != README_ZH and blocks(path, "sh")]
 SMALL = ["data.limit=200", "model=mlp", "rounds=1", "partition.clients=3"]
@@ -79,6 +82,22 @@ def test_the_file_of_a_how_to_trains(
     (record,) = federate(federation, make_engine(federation.site), first_snapshot(federation), 0, lambda *_: None)
     assert {row.name for row in record.rows} >= {"accuracy/merged", "loss/base"}
     assert federation.partition.check.disjoint
+
+
+def test_the_rule_of_its_how_to_finds_what_it_says(importable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    example, line = blocks(DOCS / "howto" / "add-a-rule.md", "python")
+    RULES.names()
+    monkeypatch.setattr(RULES, "_entries", dict(RULES._entries))
+    (importable / "example_still_client.py").write_text(example.text, encoding="utf-8")
+    importlib.import_module("example_still_client")
+    told: dict[str, dict[str, dict[str, float]]] = {}
+    exec(line.text, told)
+    monkeypatch.setitem(LIMITS, "still-client", told["LINE"]["still-client"])
+    still = run_of({"update/norm": {0: [0.0, 0.0], 1: [1.0, 1.0]}, "steps": {0: [5.0, 5.0], 1: [5.0, 5.0]}})
+    finding = found(still, "still-client")
+    assert finding is not None
+    assert finding.saw == "client 0 took steps and did not move (checkpoints 1 to 2)"
+    assert found(run_of({"update/norm": [1.0, 1.0], "steps": [5.0, 5.0]}), "still-client") is None
 
 
 IN_THE_ROOM = """
