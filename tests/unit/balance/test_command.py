@@ -43,6 +43,7 @@ def test_parameters_are_the_defaults(listed):
     assert listed["constant"]["parameters"] == {"lam": 5.0}
     assert listed["decoupled-floor"]["parameters"] == {
         "schedule": "linear",
+        "ceiling": None,
         "sigma": {"lr": 0.005, "momentum": 0.9, "clip": "none", "start": "entropy"},
         "gamma": 0.001,
     }

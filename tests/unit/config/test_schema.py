@@ -59,7 +59,7 @@ def test_a_name_alone_is_a_block():
 
 def test_blocks_of_one_configuration_cover_the_schema():
     blocks = {key for key, field in Config.model_fields.items() if not isinstance(field.default, str | int | None)}
-    assert blocks == {*NAMED, *PLAIN}
+    assert blocks == {*NAMED, *PLAIN, "limits"}
 
 
 def test_every_setting_of_every_block_is_described():
