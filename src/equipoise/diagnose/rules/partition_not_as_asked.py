@@ -10,6 +10,7 @@ Source: original report 4, whose index cache of another α was used again.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -59,10 +60,17 @@ def p_value(counts: np.ndarray, alpha: float) -> float:
     n_clients, n_classes = len(counts), int((counts.sum(axis=0) > 0).sum())
     if n_clients < 2 or n_classes == 0:
         return 1.0
+    simulated, seen = _simulated(n_clients, n_classes, alpha), concentration(counts)
+    tail = min((simulated >= seen).mean(), (simulated <= seen).mean())
+    return float(min(1.0, 2 * max(tail, 0.5 / len(simulated))))
+
+
+@lru_cache(maxsize=16)
+def _simulated(n_clients: int, n_classes: int, alpha: float) -> np.ndarray:
+    """The concentrations of so many partitions; drawn once, since a guard asks at every look."""
     draws = max(200, min(DRAWS, 20_000_000 // (n_clients * n_classes)))
     gamma = np.random.default_rng(0).standard_gamma(alpha, size=(draws, n_classes, n_clients))
     total = gamma.sum(axis=2, keepdims=True)
     shares = np.divide(gamma, total, out=np.full_like(gamma, 1 / n_clients), where=total > 0)
-    simulated, seen = (shares**2).sum(axis=2).mean(axis=1), concentration(counts)
-    tail = min((simulated >= seen).mean(), (simulated <= seen).mean())
-    return float(min(1.0, 2 * max(tail, 0.5 / draws)))
+    concentrations: np.ndarray = (shares**2).sum(axis=2).mean(axis=1)
+    return concentrations
