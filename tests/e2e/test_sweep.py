@@ -98,7 +98,7 @@ def test_the_demo_compares_and_says_where_things_are(equipoise: Equipoise, tmp_p
     ):
         assert name in out
     assert "stored in runs/equipoise.db" in out
-    for picture in ("demo-partition.svg", "demo-curves.svg"):
+    for picture in ("demo-partition.svg", "demo-report.html"):
         assert (tmp_path / "runs" / picture).stat().st_size > 1000
     again = equipoise("demo", "--seeds", "1", "--json")
     assert [row["label"] for row in again.json["rows"]][:2] == ["FedAvg", "FAFI"]

@@ -17,12 +17,14 @@ from equipoise.cli import (
     data,
     demo,
     diagnose,
+    export,
     features,
     fuse,
     ls,
     methods,
     partition,
     presets,
+    report,
     resume,
     rules,
     run,
@@ -46,6 +48,8 @@ A client minimises base + λ·align. The server merges. Everything that happened
   equipoise compare latest fedavg-7k3q9x               figures side by side
 
   equipoise diagnose latest                            why it failed, if it did
+
+  equipoise report latest -o report.html               everything about it on one page
 """
 
 app = typer.Typer(
@@ -66,6 +70,8 @@ app.command("ls")(ls.ls)
 app.command("show")(show.show)
 app.command("compare")(compare.compare)
 app.command("diagnose")(diagnose.diagnose)
+app.command("report")(report.report)
+app.command("export")(export.export)
 app.command("partition")(partition.partition)
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli.options import Json, StoreAt, print_json
+from equipoise.cli.options import Json, Runs, StoreAt, SweepName, chosen_runs, print_json
 
 if TYPE_CHECKING:
     from equipoise.report.comparison import Comparison
@@ -22,8 +22,8 @@ class Format(StrEnum):
 
 
 def compare(
-    runs: Annotated[list[str] | None, typer.Argument(help="Run ids or beginnings of them.", show_default=False)] = None,
-    sweep: Annotated[str | None, typer.Option("--sweep", help="All finished runs of this sweep.")] = None,
+    runs: Runs = None,
+    sweep: SweepName = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
     store: StoreAt = None,
     as_json: Json = False,
@@ -39,17 +39,12 @@ def compare(
 
       equipoise compare fedavg-7k fedprox-3x
     """
-    from equipoise.core.errors import ConfigError
     from equipoise.report.comparison import compare as side_by_side
     from equipoise.report.runs import compared
-    from equipoise.store import read
     from equipoise.store.database import open_existing
 
     with open_existing(store) as opened:
-        labels = {run_id: label for label, run_id in read.members(opened, sweep)} if sweep is not None else {}
-        chosen = [read.find_run(opened, run) for run in [*(runs or []), *labels]]
-        if not chosen:
-            raise ConfigError("there is nothing to compare", fix="name runs, or a sweep with finished runs")
+        chosen, labels = chosen_runs(opened, runs, sweep)
         print_comparison(side_by_side(compared(opened, chosen, labels)), Format.json if as_json else form)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from equipoise.cli.options import Json, StoreAt
-
-if TYPE_CHECKING:
-    from equipoise.run.sweep import Place
 
 
 def demo(
@@ -19,7 +16,7 @@ def demo(
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
-    """The main job on embedded data: compare λ policies over seeds, show who owned what and how it went.
+    """The main job on embedded data: compare λ policies over seeds, say what went wrong, write a report.
 
     Needs no download. Nine ways with five clients of very unequal labels, one upload each.
     """
@@ -31,7 +28,7 @@ def demo(
 
     location = store or default_location()
     with open_store(location) as opened:
-        place = opened.location
+        stored_at = opened.location
     folder = Path("runs") if "://" in location else Path(location).parent
     picture = folder / "demo-partition.svg"
     if not as_json:
@@ -41,23 +38,23 @@ def demo(
     places = carried_out(load_grid("studies/demo", seeds=str(seeds)), location, None)
     report(places, location, Format.json if as_json else Format.text)
     if not as_json:
-        curves = folder / "demo-curves.svg"
-        draw(places, location, curves)
-        typer.echo(f"\nstored in {place}; the pictures are {picture} and {curves}")
+        labels = {place.run_id: place.cell.label for place in places if place.run_id and place.state == "done"}
+        draw(labels, location)
+        page = folder / "demo-report.html"
+        explain(labels, location, page)
+        typer.echo(f"\nstored in {stored_at}; who owns what is {picture}, everything else {page}")
         typer.echo("next: equipoise ls · equipoise show latest · equipoise compare --sweep studies/demo --format latex")
     require_all(places)
 
 
-def draw(places: Sequence[Place], location: str, file: Path) -> None:
-    """Accuracy and λ over the checkpoints: sketched here, drawn in a file."""
+def draw(labels: Mapping[str, str], location: str) -> None:
+    """Accuracy and λ over the checkpoints, sketched."""
     from rich.console import Console
     from rich.table import Table
 
-    from equipoise.report.curves_chart import chart, means, points, sketch
-    from equipoise.report.partition_chart import save
+    from equipoise.report.sketch import means, points, sketch
     from equipoise.store.database import open_store
 
-    labels = {place.run_id: place.cell.label for place in places if place.run_id and place.state == "done"}
     with open_store(location) as opened:
         accuracy, lam = points(opened, labels)
     table = Table("", "accuracy", "", "λ used", "", box=None, header_style="bold")
@@ -67,4 +64,23 @@ def draw(places: Sequence[Place], location: str, file: Path) -> None:
         used = f"{weights[0]:.3g} → {weights[-1]:.3g}" if weights else "–"
         table.add_row(line, sketch(accuracy, line), shown, sketch(lam, line), used)
     Console().print(table)
-    save(chart(accuracy, lam, "digits, α = 0.05, one upload: mean of the seeds"), file)
+
+
+def explain(labels: Mapping[str, str], location: str, page: Path) -> None:
+    """What the diagnosis finds, a line for each configuration; all of it in the report."""
+    from equipoise.report.files import write_text
+    from equipoise.report.gather import gather
+    from equipoise.report.html import html
+    from equipoise.store import read
+    from equipoise.store.database import open_store
+
+    with open_store(location) as opened:
+        report = gather(opened, [read.find_run(opened, run_id) for run_id in labels], labels, "en")
+    typer.echo("")
+    for each in report.configurations:
+        severe = [told for told in each.told if told.finding.severity != "note"]
+        for told in severe:
+            typer.echo(f"{each.label}: {told.finding.severity} {told.finding.code}: {told.finding.saw}")
+    if not report.first:
+        typer.echo(f"diagnosis of {report.n_runs} runs: nothing above a note")
+    write_text(page, html(report))

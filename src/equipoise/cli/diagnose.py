@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.cli.options import Json, StoreAt, print_json
+from equipoise.cli.options import Json, Language, StoreAt, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 SHOWN = 3
 """Rows of evidence printed of a finding."""
 STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
-
-
-class Language(StrEnum):
-    en = "en"
-    zh = "zh"
 
 
 def diagnose(
@@ -123,6 +117,8 @@ def print_verdict(console: Console, name: str, verdict: Verdict, language: str =
 def print_finding(console: Console, finding: Finding, label: Mapping[str, str]) -> None:
     from rich.markup import escape
 
+    from equipoise.diagnose.words import evidence
+
     def say(text: str, style: str | None = None) -> None:
         console.print(escape(text), style=style, soft_wrap=True)
 
@@ -135,16 +131,4 @@ def print_finding(console: Console, finding: Finding, label: Mapping[str, str]) 
     if finding.override:
         say(f"        {finding.override}", "bold")
     for row in finding.evidence[:SHOWN] if len(finding.evidence) > 1 else []:
-        say(f"    {_row(row, label)}", "dim")
-
-
-def _row(row: Mapping[str, Any], label: Mapping[str, str]) -> str:
-    """One row of evidence, such as "client 3, checkpoints 4 to 10: first 6.288, last 2.098e+06"."""
-    who = label["server"] if row["client"] is None else label["client"].format(client=row["client"])
-    rest = {key: value for key, value in row.items() if key not in {"client", "steps"}}
-    numbers = ", ".join(
-        f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in rest.items()
-    )
-    if not row["steps"]:
-        return f"{who}: {numbers}"
-    return label["row"].format(who=who, first=row["steps"][0] + 1, last=row["steps"][-1] + 1, numbers=numbers)
+        say(f"    {evidence(row, label)}", "dim")

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated, Any
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from equipoise.store.records import Run
+    from equipoise.store.transact import Store
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 StoreAt = Annotated[
@@ -24,6 +31,30 @@ Overrides = Annotated[
         metavar="[KEY=VALUE]…", help="Settings, e.g. partition.alpha=0.05 data=cifar10 rounds=3.", show_default=False
     ),
 ]
+
+EventsTo = Annotated[
+    Path | None,
+    typer.Option("--tensorboard", metavar="FOLDER", help="Also write event files for TensorBoard.", show_default=False),
+]
+Runs = Annotated[list[str] | None, typer.Argument(help="Run ids or beginnings of them.", show_default=False)]
+SweepName = Annotated[str | None, typer.Option("--sweep", help="All finished runs of this sweep.", show_default=False)]
+
+
+class Language(StrEnum):
+    en = "en"
+    zh = "zh"
+
+
+def chosen_runs(store: Store, runs: Sequence[str] | None, sweep: str | None) -> tuple[list[Run], dict[str, str]]:
+    """The runs that were named and those of the sweep, in order; with the sweep's labels by run id."""
+    from equipoise.core.errors import ConfigError
+    from equipoise.store import read
+
+    labels = {run_id: label for label, run_id in read.members(store, sweep)} if sweep is not None else {}
+    chosen = [read.find_run(store, run) for run in [*(runs or []), *labels]]
+    if not chosen:
+        raise ConfigError("no run was named", fix="name runs, or --sweep with a sweep that has finished runs")
+    return list({run.run_id: run for run in chosen}.values()), labels
 
 
 def print_json(value: Any) -> None:

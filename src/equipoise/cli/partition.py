@@ -71,7 +71,8 @@ def partition(
 
 
 def draw(divided: Partition, classes: Sequence[str], alpha: float | None, path: Path) -> None:
-    from equipoise.report.partition_chart import caption, chart, save
+    from equipoise.report.files import save
+    from equipoise.report.partition_chart import caption, chart
 
     K, C = divided.counts.shape
     line = caption(divided.name, divided.fingerprint, divided.check.overlap, alpha)

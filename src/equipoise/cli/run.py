@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from equipoise.cli.options import Json, Overrides, StoreAt
+from equipoise.cli.options import EventsTo, Json, Overrides, StoreAt
 from equipoise.cli.session import followed, print_run
 
 PRESET = typer.Argument(help="A preset (see `equipoise presets`) or a YAML file.", show_default=False)
@@ -15,6 +15,7 @@ PRESET = typer.Argument(help="A preset (see `equipoise presets`) or a YAML file.
 def run(
     preset: Annotated[str, PRESET],
     overrides: Overrides = None,
+    tensorboard: EventsTo = None,
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
@@ -37,5 +38,5 @@ def run(
 
     request = load(preset, overrides or [])
     with open_store(store) as opened:
-        run_id = followed(lambda watch: start(opened, request, watch))
+        run_id = followed(lambda watch: start(opened, request, watch), tensorboard)
         print_run(opened, run_id, as_json)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from equipoise.cli.event_files import EventFiles
 from equipoise.cli.options import print_json
 from equipoise.cli.progress import watcher
 
@@ -23,10 +25,10 @@ RANKINGS = ("hr@", "ndcg@", "mrr/")
 BESIDE = ("markov", "itempop", "chance")
 
 
-def followed(work: Callable[[Watch], str]) -> str:
+def followed(work: Callable[[Watch], str], events: Path | None = None) -> str:
     """Do the work; Ctrl-C or SIGTERM ends it with everything so far kept and the way to go on printed."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    watch = watcher()
+    watch = watcher() if events is None else EventFiles(events, watcher())
     try:
         return work(watch)
     except KeyboardInterrupt:

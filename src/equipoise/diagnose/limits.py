@@ -12,7 +12,7 @@ from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import suggestion
 
 LIMITS: Mapping[str, Mapping[str, float]] = {
-    "lambda-runaway": {"slope": 0.35, "checkpoints": 2, "growth": 10.0},
+    "lambda-runaway": {"slope": 0.35, "checkpoints": 2, "growth": 10.0, "settled": 2.0},
     "schedule-fights-learner": {
         "correlation": 0.95,
         "band": 0.25,

@@ -14,6 +14,9 @@ from equipoise.store.metrics import columns
 from equipoise.store.records import Partition, Run
 from equipoise.store.transact import Store
 
+NEAR_ZERO = 1e-3
+"""Below this share of L_b an L_a of a first batch says nothing of where λ will settle."""
+
 
 def stored(store: Store, run: Run) -> Recording:
     names, which, clients, steps, values = columns(store, run.run_id, SERVER)
@@ -78,6 +81,8 @@ def _of_events(events: Sequence[Event]) -> dict[str, Any]:
     for event in events:
         if event.kind == "lambda-cap":
             facts["cap"] = event.detail["cap"]
+            base, align = event.detail["base"], event.detail["align"]
+            facts["balanced"] = base / align if align > NEAR_ZERO * base else None
         if event.kind == "partition-overlap":
             facts["overlap"] = event.detail["overlap"]
     return facts

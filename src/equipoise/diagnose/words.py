@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from equipoise.core.errors import ConfigError
 from equipoise.diagnose.chinese import CHINESE
@@ -108,3 +109,15 @@ def _when_zh(steps: Sequence[int]) -> str:
         return "开始时"
     first, last = steps[0] + 1, steps[-1] + 1
     return f"第 {first} 个检查点" if first == last else f"第 {first} 至 {last} 个检查点"
+
+
+def evidence(row: Mapping[str, Any], label: Mapping[str, str]) -> str:
+    """One row of evidence, such as "client 3, checkpoints 4 to 10: first 6.288, last 2.098e+06"."""
+    who = label["server"] if row["client"] is None else label["client"].format(client=row["client"])
+    rest = {key: value for key, value in row.items() if key not in {"client", "steps"}}
+    numbers = ", ".join(
+        f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in rest.items()
+    )
+    if not row["steps"]:
+        return f"{who}: {numbers}"
+    return label["row"].format(who=who, first=row["steps"][0] + 1, last=row["steps"][-1] + 1, numbers=numbers)

@@ -62,7 +62,8 @@ class Comparison:
         }
 
 
-def compare(runs: Sequence[Run]) -> Comparison:
+def compare(runs: Sequence[Run], language: str = "en") -> Comparison:
+    """Findings about the table are in that language."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         groups.setdefault(json.dumps(_plain(run.config), sort_keys=True), []).append(run)
@@ -75,7 +76,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
         lines.append(_line(group, first, differs))
     lines = [_distinct(line, lines) for line in lines]
     rows = [_row(line.label, group) for line, group in zip(lines, groups.values(), strict=True)]
-    findings = examine(Recording("comparison", {}, table=rows)).findings if len(rows) > 1 else []
+    findings = examine(Recording("comparison", {}, table=rows), language=language).findings if len(rows) > 1 else []
     lines = [replace(line, marks=[each.code for each in findings if line.label in each.rows]) for line in lines]
     fingerprints = sorted({run.fingerprint for run in runs})
     return Comparison(lines, {**shared, "partition.fingerprints": fingerprints}, findings)

@@ -9,14 +9,11 @@ and at most 300 evenly spaced clients are drawn, which the caption says. One def
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 import numpy as np
 from numpy.typing import NDArray
-
-from equipoise.core.errors import ConfigError
 
 Counts = NDArray[np.int64]
 Panel = alt.LayerChart | alt.FacetChart
@@ -24,9 +21,6 @@ Panel = alt.LayerChart | alt.FacetChart
 NAMED_ROWS = 60
 DRAWN_ROWS = 300
 NUMBERED_CELLS = 400
-FORMATS: dict[str, Literal["html", "svg", "png", "pdf", "json"]] = {
-    ".html": "html", ".svg": "svg", ".png": "png", ".pdf": "pdf", ".json": "json",
-}  # fmt: skip
 SCHEME = alt.SchemeParams(name="yellowgreenblue", extent=[0.12, 1.0])
 """ColorBrewer's YlGnBu, readable with any colour vision; its palest end is cut off: one image must show on white."""
 BAR = "#9aa0a8"
@@ -68,23 +62,6 @@ def drawn_rows(counts: Counts) -> Counts:
     order = np.lexsort((-counts.max(axis=1), counts.argmax(axis=1)))
     every = np.linspace(0, len(order) - 1, min(len(order), DRAWN_ROWS)).round().astype(np.int64)
     return np.asarray(order[every])
-
-
-def save(picture: alt.VConcatChart, path: Path) -> None:
-    """Write the picture in the format of the suffix; HTML carries its scripts inside and needs no network."""
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise ConfigError(
-            f"cannot draw a '{path.suffix}' file: {path.name}",
-            where="--output",
-            fix=f"use one of {', '.join(FORMATS)}",
-        )
-    extra: dict[str, Any] = {"inline": True} if suffix == ".html" else {}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        picture.save(path, format=FORMATS[suffix], scale_factor=2 if suffix == ".png" else 1, **extra)
-    except OSError as error:
-        raise ConfigError(f"cannot write {path}: {error}", where="--output", fix="give another place") from error
 
 
 class _Plot:

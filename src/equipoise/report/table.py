@@ -7,6 +7,7 @@ import io
 import math
 from collections.abc import Callable, Sequence
 
+from equipoise.diagnose.words import LABELS
 from equipoise.report.comparison import Comparison, Line
 from equipoise.report.statistics import Difference, Figure
 
@@ -49,10 +50,10 @@ def signs_of(line: Line, comparison: Comparison) -> str:
     return f" {letters}" if letters else ""
 
 
-def remarks(comparison: Comparison) -> list[str]:
+def remarks(comparison: Comparison, language: str = "en") -> list[str]:
     """The findings of the table, each under its letter."""
     return [
-        f"{letter} {finding.severity} {finding.code}: {finding.saw}"
+        f"{letter} {LABELS[language][finding.severity]} {finding.code}: {finding.saw}"
         for letter, finding in zip(LETTERS, comparison.findings, strict=False)
     ]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
-from equipoise.report.partition_chart import DRAWN_ROWS, NAMED_ROWS, caption, chart, drawn_rows, save
+from equipoise.report.files import save
+from equipoise.report.partition_chart import DRAWN_ROWS, NAMED_ROWS, caption, chart, drawn_rows
 
 COUNTS = np.array([[5, 0, 1], [0, 7, 2]])
 CLASSES = ("cat", "dog", "owl")

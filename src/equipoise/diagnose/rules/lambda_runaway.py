@@ -3,7 +3,8 @@
     x = log(λ·s):   Δx > slope for `checkpoints` checkpoints on end while L_a falls,
                     or λ·s > growth · its first value and rising;
                     and x is highest in the second half of what is known
-    silent while λ ≤ a declared λmax; s is 1 where no schedule is recorded
+    silent while λ ≤ a declared λmax, or ≤ settled · L_b/L_a of the first batch, where a learned λ would settle;
+    s is 1 where no schedule is recorded
 
 Long runs are looked at in fifty parts.
 A λ that overshoots on its way from its start to its fixed point is highest early and comes back.
@@ -53,11 +54,11 @@ def ceiling(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
     explains=("ensemble-collapse", "peak-then-collapse", "merge-below-client", "over-alignment", "bound-exceeded"),
 )
 def lambda_runaway(run: Recording, limit: Limits) -> Iterator[Sign]:
-    bound = run.facts.get("lam_max")
+    bound = max(run.facts.get("lam_max") or 0.0, limit["settled"] * (run.facts.get("balanced") or 0.0))
     found = []
     for whole in run.clients("lam"):
         lam = coarse(whole, PARTS)
-        is_free = lam.values > bound if bound is not None else lam.values > 0
+        is_free = lam.values > bound
         schedule, align = (coarse(run.of(name, _id(lam)), PARTS) for name in ("schedule", "loss/align"))
         runs = _running(lam, schedule, align, limit) & is_free
         if runs.any():

@@ -1,4 +1,4 @@
-"""How a comparison went: accuracy and λ over the checkpoints, one line per row of the table.
+"""How a comparison went, in text: accuracy and λ over the checkpoints as rows of bars, one per row of the table.
 
     accuracy = the headline metric        λ = mean over clients of lam/used
 
@@ -7,11 +7,9 @@ Lines are means over the seeds; how far seeds lie apart stands in the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
-
-import altair as alt
 
 from equipoise.store import metrics, read
 from equipoise.store.transact import Store
@@ -40,28 +38,6 @@ def points(store: Store, labels: Mapping[str, str]) -> tuple[Points, Points]:
             for step, values in seen.items()
         ]
     return accuracy, lam
-
-
-def chart(accuracy: Points, lam: Points, title: str) -> alt.VConcatChart:
-    order = list(dict.fromkeys(point["line"] for point in accuracy))
-    heading = alt.TitleParams(title, anchor="start", offset=12)
-    panels = [_panel(accuracy, "accuracy", order, alt.Axis(format="~%"), alt.Scale(zero=False))]
-    above_zero = [point for point in lam if point["value"] > 0]
-    if above_zero:
-        panels.append(_panel(above_zero, "λ used", order, alt.Axis(format="~g"), alt.Scale(type="log")))
-    picture: alt.VConcatChart = alt.vconcat(*panels, title=heading).configure_view(strokeWidth=0)
-    return picture
-
-
-def _panel(found: Points, title: str, order: Sequence[str], axis: alt.Axis, scale: alt.Scale) -> alt.Chart:
-    colour = alt.Scale(scheme="tableau10", domain=list(order))
-    lines = alt.Chart(alt.InlineData(values=found)).mark_line(point=alt.OverlayMarkDef(size=18))
-    panel: alt.Chart = lines.encode(
-        x=alt.X("checkpoint:Q", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
-        y=alt.Y("mean(value):Q", title=title, axis=axis, scale=scale),
-        color=alt.Color("line:N", title=None, scale=colour),
-    ).properties(width=460, height=220)
-    return panel
 
 
 def means(found: Points, line: str) -> list[float]:

@@ -1,0 +1,91 @@
+"""What a report shows, as data: `draw` makes a chart of a figure and `markdown` a table, and it knows of neither.
+
+A figure's title and caption are the words under its key; only names of lines, rows and columns stand in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers: TypeAlias = NDArray[np.float64]
+Scale: TypeAlias = Literal["linear", "log", "sqrt", "cosine"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Values over checkpoints, which are counted from 1; between `low` and `high` lies a band, where there is one."""
+
+    name: str
+    steps: Sequence[int]
+    values: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    is_dashed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines:
+    key: str
+    y: str
+    lines: Sequence[Line]
+    is_log: bool = False
+    is_share: bool = False
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    """Level lines by name, such as the cap of λ."""
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """float64 [rows, columns]; NaN where nothing was recorded."""
+
+    key: str
+    x: str
+    y: str
+    columns: Sequence[str]
+    rows: Sequence[str]
+    values: Numbers
+    measure: str
+    scale: Scale = "linear"
+    is_share: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars:
+    key: str
+    x: str
+    y: str
+    bars: Mapping[str, float]
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    """What bars are held against, drawn beside them in grey."""
+    is_share: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Points:
+    """float64 [N, 2], and what each point belongs to."""
+
+    key: str
+    places: Numbers
+    groups: Sequence[str]
+    group: str
+    note: str = ""
+
+
+Figure: TypeAlias = Lines | Grid | Bars | Points
+
+
+def thinned(n: int, most: int) -> NDArray[np.int64]:
+    """Evenly spaced places among n, at most so many, with the first and the last.
+
+    >>> thinned(5, 10).tolist(), thinned(100, 4).tolist()
+    ([0, 1, 2, 3, 4], [0, 33, 66, 99])
+    """
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)

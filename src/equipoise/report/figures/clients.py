@@ -1,0 +1,61 @@
+"""Clients down, checkpoints across: what hundreds of curves would hide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from equipoise.diagnose.recording import Curve
+from equipoise.report.figure import Grid, Scale, thinned
+from equipoise.report.source import Source
+from equipoise.report.words import Say
+
+MOST_COLUMNS, MOST_ROWS = 40, 100
+FILLED = 0.1
+"""A grid with less in it says nothing."""
+SHOWN: tuple[tuple[str, str, str, Scale], ...] = (
+    ("client-accuracy", "accuracy/test", "accuracy", "linear"),
+    ("client-lam", "lam/used", "lam_axis", "log"),
+    ("client-loss", "loss/base", "loss", "linear"),
+)
+
+
+def clients(source: Source, say: Say) -> Iterator[Grid]:
+    for key, name, measure, scale in SHOWN:
+        curves = source.recording.clients(name)
+        is_constant = all(np.ptp(curve.values) == 0 for curve in curves) if scale == "log" else False
+        if curves and not is_constant:
+            grid = _grid(curves, key, say(measure), scale, say)
+            if np.isfinite(grid.values).mean() >= FILLED:
+                yield grid
+
+
+def _grid(curves: Sequence[Curve], key: str, measure: str, scale: Scale, say: Say) -> Grid:
+    """Means within columns of equal width; NaN where a client recorded nothing there."""
+    shown = [curves[i] for i in thinned(len(curves), MOST_ROWS)]
+    steps = 1 + max(int(curve.steps[-1]) for curve in curves)
+    width = -(-steps // MOST_COLUMNS)
+    n_columns = -(-steps // width)
+    values = np.full((len(shown), n_columns), np.nan)
+    for row, curve in enumerate(shown):
+        column = curve.steps // width
+        n = np.bincount(column, minlength=n_columns)
+        values[row, n > 0] = (np.bincount(column, curve.values, n_columns) / np.maximum(n, 1))[n > 0]
+    some = np.isfinite(values).any(axis=0)
+    notes = [
+        say("thinned_clients", shown=len(shown), n=len(curves)) if len(shown) < len(curves) else "",
+        say("binned", width=width) if width > 1 else "",
+    ]
+    return Grid(
+        key=key,
+        x=say("step"),
+        y=say("client"),
+        columns=[str(c * width + 1) for c in np.flatnonzero(some)],
+        rows=[str(curve.client) for curve in shown],
+        values=values[:, some],
+        measure=measure,
+        scale=scale,
+        is_share=key == "client-accuracy",
+        note=" ".join(filter(None, notes)),
+    )

@@ -1,0 +1,31 @@
+"""Recorded curves as lines of a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from equipoise.diagnose.recording import Curve
+from equipoise.report.figure import Line, thinned
+
+MOST_POINTS = 300
+"""A line has no more: a picture is not wider."""
+OWN_LINES = 12
+"""Up to so many clients each has a line of its own."""
+
+
+def line(name: str, curve: Curve, is_dashed: bool = False) -> Line:
+    kept = thinned(len(curve), MOST_POINTS)
+    return Line(name, (curve.steps[kept] + 1).tolist(), curve.values[kept].tolist(), is_dashed=is_dashed)
+
+
+def middle(name: str, curves: Sequence[Curve]) -> Line:
+    """The median of clients at every checkpoint, in a band from their 10th to their 90th percentile."""
+    steps = np.unique(np.concatenate([curve.steps for curve in curves]))
+    kept = steps[thinned(len(steps), MOST_POINTS)]
+    at = np.concatenate([curve.steps for curve in curves])
+    values = np.concatenate([curve.values for curve in curves])
+    found = np.array([np.quantile(values[at == step], (0.1, 0.5, 0.9)) for step in kept])
+    low, mid, high = found.T.tolist()
+    return Line(name, (kept + 1).tolist(), mid, low, high)

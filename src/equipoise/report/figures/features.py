@@ -1,0 +1,50 @@
+"""Test images through the clients' encoders, on a plane: by class, and by whose encoder it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.report.figure import Numbers, Points, thinned
+from equipoise.report.source import Source
+from equipoise.report.words import Say
+
+MOST_CLIENTS, MOST_POINTS = 8, 800
+PREFIX = "features/"
+
+
+def features(source: Source, say: Say) -> Iterator[Points]:
+    kept = source.pictures
+    owners = sorted((name for name in kept if name.startswith(PREFIX)), key=lambda name: int(name.removeprefix(PREFIX)))
+    owners = [owners[i] for i in thinned(len(owners), MOST_CLIENTS)] if owners else []
+    if not owners:
+        return
+    some = thinned(len(kept["labels"]), MOST_POINTS // len(owners))
+    vectors = np.concatenate([kept[name][some] for name in owners])
+    places, how = (nearby(vectors), "t-SNE") if source.projection == "tsne" else (plane(vectors), "PCA")
+    classes = [say("class_n", name=label) for label in kept["labels"][some]] * len(owners)
+    whose = [say("client_n", client=name.removeprefix(PREFIX)) for name in owners for _ in some]
+    yield Points(key="features-class", places=places, groups=classes, group=say("class"), note=f"{how}.")
+    yield Points(key="features-client", places=places, groups=whose, group=say("client"), note=f"{how}.")
+
+
+def plane(vectors: Numbers) -> Numbers:
+    """The two directions of largest variance: float64 [N, D] → [N, 2]; signs are fixed by the largest weight."""
+    centred = vectors - vectors.mean(axis=0)
+    _, _, directions = np.linalg.svd(centred, full_matrices=False)
+    first = directions[:2]
+    signs = np.sign(np.take_along_axis(first, np.abs(first).argmax(axis=1)[:, None], axis=1))
+    found: Numbers = centred @ (first * signs).T
+    return found if found.shape[1] == 2 else np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
+
+
+def nearby(vectors: Numbers) -> Numbers:
+    """What is near stays near; distances between clusters mean nothing. The same vectors give the same plane."""
+    from sklearn.manifold import TSNE
+
+    perplexity = min(30.0, max(1.0, (len(vectors) - 1) / 3))
+    found: Numbers = TSNE(  # type: ignore[no-untyped-call]
+        perplexity=perplexity, init="pca", random_state=0
+    ).fit_transform(vectors)
+    return found.astype(np.float64)

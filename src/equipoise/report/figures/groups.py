@@ -1,0 +1,26 @@
+"""The headline figure by group of users, with what chance and counting give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.report.figure import Bars
+from equipoise.report.source import Source
+from equipoise.report.words import Say
+
+GROUPS = ("long", "short", "head", "tail", "drifted", "steady")
+REFERENCES = ("chance", "itempop", "markov")
+
+
+def groups(source: Source, say: Say) -> Iterator[Bars]:
+    metric = source.run.headline
+
+    def last(suffix: str) -> float | None:
+        curve = source.recording.server(f"{metric}{suffix}")
+        return float(curve.values[-1]) if len(curve) else None
+
+    found = {say("all"): last("")} | {say(group): last(f"/{group}") for group in GROUPS}
+    bars = {name: value for name, value in found.items() if value is not None}
+    if len(bars) > 1:
+        bounds = {say(name): value for name in REFERENCES if (value := last(f"/{name}")) is not None}
+        yield Bars(key="groups", x="", y=metric, bars=bars, bounds=bounds)

@@ -1,0 +1,33 @@
+"""Who owned how much of which class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.report.figure import Grid
+from equipoise.report.partition_chart import caption, drawn_rows
+from equipoise.report.source import Source
+from equipoise.report.words import Say
+
+
+def partition(source: Source, say: Say) -> Iterator[Grid]:
+    found = source.partition
+    if found is None or "labels" not in source.recording.facts:
+        return
+    counts = np.asarray(found.counts)
+    shown = drawn_rows(counts)
+    few = say("thinned_clients", shown=len(shown), n=len(counts)) if len(shown) < len(counts) else ""
+    line = caption(found.name, found.fingerprint, float(found.skew["overlap"]), found.options.get("alpha"))
+    yield Grid(
+        key="partition",
+        x=say("class"),
+        y=say("client"),
+        columns=[str(c) for c in range(counts.shape[1])],
+        rows=[str(client) for client in shown],
+        values=np.where(counts[shown] > 0, counts[shown], np.nan),
+        measure=say("images"),
+        scale="sqrt",
+        note=f"{line}. {few}".strip(),
+    )

@@ -1,0 +1,19 @@
+"""A recommender's figures on validation over the rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipoise.report.figure import Lines
+from equipoise.report.figures.curves import line
+from equipoise.report.source import Source
+from equipoise.report.words import Say
+
+SHOWN = ("hr@10/full", "ndcg@10/full", "hr@10/uni100", "ndcg@10/uni100")
+
+
+def ranking(source: Source, say: Say) -> Iterator[Lines]:
+    curves = {name: source.recording.server(f"{name}/validation") for name in SHOWN}
+    lines = [line(name, curve) for name, curve in curves.items() if len(curve)]
+    if lines:
+        yield Lines(key="ranking", y=say("value"), lines=lines)

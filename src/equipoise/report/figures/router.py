@@ -1,0 +1,29 @@
+"""How much each expert of a recommender is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from equipoise.report.figure import Line, Lines
+from equipoise.report.figures.curves import line
+from equipoise.report.source import Source
+from equipoise.report.words import Say
+
+DEVIATION = "/deviation"
+
+
+def router(source: Source, say: Say) -> Iterator[Lines]:
+    run = source.recording
+    names = [name for name in run.names("router/*") if not name.endswith(DEVIATION)]
+    if names:
+        lines = [_banded(source, name) for name in names]
+        yield Lines(key="router", y=say("weight"), lines=lines)
+
+
+def _banded(source: Source, name: str) -> Line:
+    mean, apart = (line(name.removeprefix("router/"), source.recording.mean(each)) for each in (name, name + DEVIATION))
+    if len(mean.values) != len(apart.values):
+        return mean
+    pairs = list(zip(mean.values, apart.values, strict=True))
+    return replace(mean, low=[value - d for value, d in pairs], high=[value + d for value, d in pairs])

@@ -1,0 +1,58 @@
+"""A report as one HTML file that needs nothing else: charts, their scripts once, tables, light, dark and paper."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+import vl_convert
+from jinja2 import Environment
+from markupsafe import Markup, escape
+
+from equipoise import __version__
+from equipoise.diagnose.words import LABELS, evidence
+from equipoise.report import table
+from equipoise.report.draw import draw
+from equipoise.report.figure import Figure
+from equipoise.report.gather import Report
+from equipoise.report.words import words
+
+SCRIPT = "window.vegaEmbed = vegaEmbed;"
+
+
+def html(report: Report) -> str:
+    say, label = words(report.language), LABELS[report.language]
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["coded"] = _coded
+    page = files("equipoise.report").joinpath("page.html").read_text(encoding="utf-8")
+    return environment.from_string(page).render(
+        report=report,
+        say=say,
+        version=__version__,
+        results=table.rows(report.comparison) if report.comparison else [],
+        remarks=table.remarks(report.comparison, report.language) if report.comparison else [],
+        evidence=lambda row: evidence(row, label),
+        chart=lambda figure: _json(_spec(figure, report)),
+        bundle=Markup(vl_convert.javascript_bundle(SCRIPT).replace("</script", "<\\/script")),
+    )
+
+
+def _coded(text: str) -> Markup:
+    """What stands between backticks, as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _spec(figure: Figure, report: Report) -> dict[str, Any]:
+    """The chart, as wide as its place on the page; the page gives text its colours."""
+    spec: dict[str, Any] = draw(figure, words(report.language)).to_dict()
+    del spec["width"]
+    quiet = {"background": None, "font": "sans-serif", "axis": {"gridOpacity": 0.35, "titleFontWeight": "normal"}}
+    return {**spec, "autosize": {"type": "fit", "contains": "padding"}, "config": {**spec["config"], **quiet}}
+
+
+def _json(value: Mapping[str, Any]) -> Markup:
+    """JSON that no browser takes for markup."""
+    return Markup(json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))

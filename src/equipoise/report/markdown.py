@@ -1,0 +1,136 @@
+"""A report in Markdown, as tables: what charts show over time stands in rows of checkpoints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipoise import __version__
+from equipoise.diagnose.words import LABELS, evidence
+from equipoise.report import table
+from equipoise.report.figure import Bars, Figure, Grid, Lines, Points, thinned
+from equipoise.report.gather import Configuration, Report, Told
+from equipoise.report.words import Say, words
+
+MOST_ROWS = 12
+"""Checkpoints shown of a longer run, evenly spaced."""
+
+
+def markdown(report: Report) -> str:
+    return "\n".join(_lines(report)).rstrip() + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    say = words(report.language)
+    yield f"# {say('title', what=report.what)}\n"
+    yield f"## {say('verdict')}\n"
+    first = report.first
+    told = (
+        say("sick", sick=len(report.sick), n=report.n_runs, first=first.code)
+        if first
+        else say("healthy", n=report.n_runs)
+    )
+    yield f"{told}\n"
+    for each in report.configurations:
+        if each.told:
+            yield from _findings(each, report.language)
+    yield f"## {say('protocol')}\n"
+    yield _table(["", ""], [[name, value] for name, value in report.card.items()])
+    if report.comparison:
+        yield f"## {say('results')}\n"
+        yield _table(
+            [say(key) for key in ("configuration", "n", "final", "best", "delta")], table.rows(report.comparison)
+        )
+        yield f"{say('results_note')}\n"
+        yield from (f"{remark}\n" for remark in table.remarks(report.comparison, report.language))
+    for figure in report.overview:
+        yield from _figure(figure, say)
+    for each in report.configurations:
+        yield f"## {each.label}\n"
+        yield f"{say('detail_of', run=each.drawn.run_id, seed=each.drawn.seed)}\n"
+        for figure in each.figures:
+            yield from _figure(figure, say)
+        yield from _unexamined(each, say)
+    yield say("made", version=__version__, n=report.n_runs)
+
+
+def _findings(each: Configuration, language: str) -> Iterator[str]:
+    yield f"### {each.label}\n"
+    for told in each.told:
+        yield from _finding(told, len(each.runs), language)
+
+
+def _finding(told: Told, of: int, language: str) -> Iterator[str]:
+    say, label, found = words(language), LABELS[language], told.finding
+    because = f" ({label['follows'].format(codes=', '.join(found.because))})" if found.because else ""
+    yield f"**{label[found.severity]} {found.code}**{because}: {found.saw}\n"
+    yield f"- {label['why']}: {found.cause}"
+    yield f"- {label['try']}: {found.remedy}" + (f" `{found.override}`" if found.override else "")
+    if of > 1:
+        yield f"- {say('runs')}: {say('in_runs', n=len(told.runs), of=of, runs=', '.join(told.runs))}"
+    yield from (f"- {evidence(row, label)}" for row in found.evidence[:3])
+    yield ""
+
+
+def _unexamined(each: Configuration, say: Say) -> Iterator[str]:
+    missing = each.verdict.not_examined
+    if missing:
+        yield f"{say('not_examined')}:\n"
+        yield _table([say("rule"), say("missing")], [[code, ", ".join(what)] for code, what in missing.items()])
+    if each.verdict.passed:
+        yield f"{say('passed')}: {', '.join(each.verdict.passed)}\n"
+
+
+def _figure(figure: Figure, say: Say) -> Iterator[str]:
+    header, rows = _rows(figure, say)
+    yield f"### {say(f'figure.{figure.key}')}\n"
+    yield f"{say(f'caption.{figure.key}')} {figure.note}".strip() + "\n"
+    yield _table(header, rows)
+
+
+def _rows(figure: Figure, say: Say) -> tuple[list[str], list[list[str]]]:
+    match figure:
+        case Lines():
+            steps = sorted({step for line in figure.lines for step in line.steps})
+            shown = [steps[i] for i in thinned(len(steps), MOST_ROWS)]
+            values = [dict(zip(line.steps, line.values, strict=True)) for line in figure.lines]
+            rows = [[f"**{step}**", *(_number(at.get(step), figure.is_share) for at in values)] for step in shown]
+            levels = [
+                [name, *[_number(level, figure.is_share)] * len(values)]
+                for name, level in figure.bounds.items()
+                if level
+            ]
+            return [say("step"), *(line.name for line in figure.lines)], [*rows, *levels]
+        case Grid():
+            kept = thinned(len(figure.columns), MOST_ROWS)
+            rows = [
+                [f"**{name}**", *(_number(figure.values[r, c], figure.is_share) for c in kept)]
+                for r, name in enumerate(figure.rows)
+            ]
+            return [f"{figure.y} \\ {figure.x}", *(figure.columns[c] for c in kept)], rows
+        case Bars():
+            bars: Mapping[str, float] = {**figure.bars, **figure.bounds}
+            return [figure.x, figure.y], [[name, _number(value, figure.is_share)] for name, value in bars.items()]
+        case Points():
+            return [figure.group, "n", "x", "y"], _centres(figure)
+
+
+def _centres(figure: Points) -> list[list[str]]:
+    """A cloud in a table is its centre."""
+    rows = []
+    for name in sorted(dict.fromkeys(figure.groups), key=lambda group: (len(group), group)):
+        own = figure.places[[group == name for group in figure.groups]]
+        x, y = own.mean(axis=0)
+        rows.append([name, str(len(own)), _number(x, False), _number(y, False)])
+    return rows
+
+
+def _number(value: float | None, is_share: bool) -> str:
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{100 * value:.2f} %" if is_share else f"{value:.4g}"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    body = [list(header), ["---"] * len(header), *map(list, rows)]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in body) + "\n"

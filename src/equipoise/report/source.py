@@ -1,0 +1,42 @@
+"""What figures of one run are made from: the run, its numbers, who owned what, and what was kept for pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load
+
+from equipoise.diagnose.recording import Recording
+from equipoise.store import blobs, read
+from equipoise.store.records import Partition, Run
+from equipoise.store.transact import Store
+
+PICTURES = "pictures"
+Projection: TypeAlias = Literal["pca", "tsne"]
+
+
+@dataclass(frozen=True)
+class Source:
+    run: Run
+    recording: Recording
+    partition: Partition | None
+    pictures: Mapping[str, NDArray[Any]]
+    """labels [N], features/<client> [N, D], prototypes/<client>, prototypes, anchors [C, D]; empty if none was kept."""
+    projection: Projection = "pca"
+    """How features are brought onto a plane."""
+
+
+def source(store: Store, run: Run, recorded: Recording, projection: Projection = "pca") -> Source:
+    partition = read.partition(store, run.partition) if run.partition else None
+    return Source(run, recorded.finite(), partition, _pictures(store, run), projection)
+
+
+def _pictures(store: Store, run: Run) -> dict[str, NDArray[Any]]:
+    newest = read.checkpoints(store, run.run_id)[:1]
+    digests = [at.manifest[PICTURES] for at in newest if PICTURES in at.manifest]
+    kept = load(blobs.get(store, digests[0])) if digests else {}
+    return {name: array.astype(np.float64) if array.dtype.kind == "f" else array for name, array in kept.items()}
