@@ -1,8 +1,12 @@
 """How often rules are wrong: findings about healthy runs, failures without a name. Writes docs/results/diagnosis.md.
 
-    python scripts/measure_rules.py --store runs/rules.db      minutes; runs that are there are not trained again
+    python scripts/measure_rules.py --store runs/rules.db      an hour; runs that are there are not trained again
 
-Limits were set on seeds 0 to 2. Everything here has other seeds, other α and other numbers of clients.
+Limits were set on seeds 0 to 5. Everything here has other seeds, other α and other numbers of clients. It needs
+Fashion-MNIST in the folder that EQUIPOISE_DATA names.
+
+A run of a healthy configuration may fall all the same: under extreme skew the plain average of some partitions does. It
+is told apart by its outcome, not by a rule: the last two merged accuracies more than `FELL` below the best two on end.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import numpy as np
 from equipoise.config.loader import load
 from equipoise.core.errors import EquipoiseError
 from equipoise.diagnose.examine import examine, live
-from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.recording import EMPTY, Curve, Recording
 from equipoise.diagnose.stored import stored
 from equipoise.run.session import start
 from equipoise.run.watch import Nobody
@@ -26,7 +30,8 @@ from equipoise.store import read
 from equipoise.store.database import Store, open_store
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "results" / "diagnosis.md"
-SEEDS = (3, 4, 5)
+SEEDS = (6, 7, 8)
+FELL = 0.05
 HEALTHY = {
     "FedAvg": "fedavg rounds=8",
     "FedProx": "fedprox rounds=8",
@@ -39,20 +44,31 @@ HEALTHY = {
     "FedDMMR": "rec/feddmmr",
 }
 PLACES = {
-    "α 0.03, 8 clients": "partition.alpha=0.03 partition.clients=8",
-    "α 0.3, 4 clients": "partition.alpha=0.3 partition.clients=4",
+    "α 0.02, 10 clients": "partition.alpha=0.02 partition.clients=10",
+    "α 0.4, 6 clients": "partition.alpha=0.4 partition.clients=6",
+}
+FASHION = "data=fashion-mnist model=resnet8 model.width=16 model.stem_stride=2 client.batch=32 checkpoints=10"
+ELSEWHERE = {
+    "FedAvg, Fashion-MNIST": f"one-shot/fedavg {FASHION} data.limit=1500 data.test_limit=1000 client.epochs=10",
+    "FAFI, Fashion-MNIST": f"fafi {FASHION} data.limit=1500 data.test_limit=1000 client.epochs=10",
+    "entropy, Fashion-MNIST": f"etf-align balance=entropy {FASHION} data.limit=1500 data.test_limit=1000"
+    " client.epochs=10",
 }
 ANCHORED = (
-    "data.limit=200 model=mlp partition.clients=4 partition.alpha=0.03 client.epochs=16 checkpoints=8"
+    "data.limit=200 model=mlp partition.clients=4 partition.alpha=0.02 client.epochs=16 checkpoints=8"
     " client.schedule=cosine method.start=anchor method.logits=cosine balance.sigma.lr=0.2"
 )
 FAILING = {
-    "V10": ("etf-align balance=v10 partition.alpha=0.03", "lr-cut"),
-    "V11": ("etf-align balance=v11 partition.alpha=0.03", "schedule-fights-learner"),
+    "V10": ("etf-align balance=v10 partition.alpha=0.02", "lr-cut"),
+    "V11": ("etf-align balance=v11 partition.alpha=0.02", "schedule-fights-learner"),
     "V12": (f"etf-align balance=v12 {ANCHORED}", "lambda-runaway"),
+    "V12, Fashion-MNIST": (
+        f"etf-align balance=v12 {FASHION} data.limit=5000 data.test_limit=2000 client.epochs=20 partition.alpha=0.04",
+        "lambda-runaway",
+    ),
     "V14, weak hinge": (f"etf-align balance=v14 balance.gamma=1e-9 {ANCHORED}", "bound-exceeded"),
-    "two stages": ("two-stage client.epochs=10 checkpoints=10 partition.alpha=0.03", "wasted-stage"),
-    "diverging": ("fedavg rounds=3 client.lr=1000 partition.alpha=0.03", "non-finite"),
+    "two stages": ("two-stage client.epochs=10 checkpoints=10 partition.alpha=0.02", "wasted-stage"),
+    "diverging": ("fedavg rounds=3 client.lr=1000 partition.alpha=0.02", "non-finite"),
     "FedDMMR, gate": ("rec/feddmmr model.fusion=gate", "starved-branch"),
     "FedDMMR, temperature": ("rec/feddmmr method.weighting=temperature", "temperature-inversion"),
     "FedDMMR, noise": ("rec/feddmmr data.features=noise", "features-missing"),
@@ -71,7 +87,9 @@ def cases() -> Iterator[Case]:
         for name, command in HEALTHY.items():
             places = {"": ""} if command.startswith("rec/") else PLACES
             for where, settings in places.items():
-                yield Case(f"{name}, {where}".rstrip(", "), f"{command} {settings} seed={seed}")
+                yield Case(f"{name}, {where}".rstrip(", "), " ".join(f"{command} {settings} seed={seed}".split()))
+        for name, command in ELSEWHERE.items():
+            yield Case(name, f"{command} partition.alpha=0.2 partition.clients=4 seed={seed}")
         for name, (command, code) in FAILING.items():
             yield Case(name, f"{command} seed={seed}", code)
 
@@ -96,15 +114,25 @@ def first_named(run: Recording, code: str) -> int | None:
     return next((step for step in range(run.last + 1) if code in {each.code for each in live(run.until(step))}), None)
 
 
-def third_lost(run: Recording) -> int | None:
-    """The checkpoint at which merged accuracy has lost a third of what it will lose; None where it loses nothing."""
+def pairs(run: Recording) -> Curve:
+    """Merged accuracy as means of two checkpoints on end: one of a merged model may be a bad draw."""
     merged = run.server("accuracy/merged")
-    if len(merged) < 3:
+    return Curve(None, merged.steps[1:], (merged.values[1:] + merged.values[:-1]) / 2) if len(merged) > 2 else EMPTY
+
+
+def fell(run: Recording) -> bool:
+    merged = pairs(run)
+    return len(merged) > 0 and float(merged.values.max() - merged.values[-1]) > FELL
+
+
+def third_lost(run: Recording) -> int | None:
+    """The checkpoint at which merged accuracy has lost a third of what it will lose; None where it did not fall."""
+    if not fell(run):
         return None
+    merged = pairs(run)
     peak = int(np.argmax(merged.values))
     level = merged.values[peak] - (merged.values[peak] - merged.values[peak:].min()) / 3
-    below = np.flatnonzero(merged.values[peak:] < level)
-    return int(merged.steps[peak + below[0]]) if len(below) and merged.values[peak] - merged.values[-1] > 0.05 else None
+    return int(merged.steps[peak + np.flatnonzero(merged.values[peak:] < level)[0]])
 
 
 @dataclass
@@ -113,6 +141,8 @@ class Tally:
 
     healthy: int = 0
     wrong: int = 0
+    fallen: int = 0
+    seen_falling: int = 0
     failing: int = 0
     named: int = 0
     leads: list[int] = field(default_factory=list)
@@ -121,6 +151,10 @@ class Tally:
     def add(self, case: Case, run: Recording) -> None:
         severe = [each.code for each in examine(run).findings if each.severity != "note"]
         print(f"{case.command}: {', '.join(severe) or 'nothing above a note'}", flush=True)
+        if case.expected is None and fell(run):
+            self.fallen += 1
+            self.seen_falling += bool({"ensemble-collapse", "peak-then-collapse"} & set(severe))
+            return
         if case.expected is None:
             self.healthy += 1
             self.wrong += bool(severe)
@@ -159,17 +193,22 @@ def page(tally: Tally, commit: str) -> str:
     return f"""# How often the diagnosis is wrong
 
 Made by `python scripts/measure_rules.py` (seeds {seeds}, 2 cores, 24 GiB, commit {commit}). Limits of the rules were
-set on seeds 0 to 2; these runs have other seeds, other α and other numbers of clients.
+set on seeds 0 to 5; these runs have other seeds, other α and other numbers of clients.
 
 | what | runs | share |
 |---|---|---|
 | healthy runs with a finding above a note | {tally.wrong} of {tally.healthy} | {tally.wrong / tally.healthy:.1%} |
 | failing runs whose failure is named | {tally.named} of {tally.failing} | {tally.named / tally.failing:.1%} |
 
+{tally.fallen} runs of healthy configurations ended more than {100 * FELL:.0f} points below their best all the same, as
+the plain average does on some partitions of extreme skew; that was said of {tally.seen_falling} of them. They count in
+neither row.
+
 Ahead of the checkpoint at which merged accuracy has lost a third of what it will lose, over the {len(leads)} failing
 runs that lose more than five points: {ahead}.
 
-Healthy: {", ".join(HEALTHY)}; on digits with {" and ".join(PLACES)}, or on the generator.
+Healthy: {", ".join(HEALTHY)}; on digits with {" and ".join(PLACES)}, or on the generator;
+{", ".join(ELSEWHERE)} with α 0.2 and 4 clients.
 Failing: {", ".join(FAILING)}.
 
 What was wrong:

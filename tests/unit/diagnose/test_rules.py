@@ -71,11 +71,13 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
             run_of({"lam": [2.0**t for t in TEN], "loss/align": [0.9**t for t in TEN]}),  # ln 2 = .69 a checkpoint
             run_of({"lam": [1.3**t for t in TEN], "loss/align": [1.0] * 10}),  # ln 1.3 = .26; 1.3⁹ = 10.6
             run_of({"lam": [2.0**t for t in TEN]}, lam_max=50.0),  # 512 > 50
+            run_of({"lam": [2.0**t for t in TEN]}, balanced=200.0),  # 512 > 2 · 200
         ],
         [
             run_of({"lam": [1.28**t for t in TEN]}),  # 1.28⁹ = 9.2 and ln 1.28 = .25
             run_of({"lam": [1 / s for s in COSINE], "schedule": COSINE}),  # only makes up for the schedule
             run_of({"lam": [2.0**t for t in TEN]}, lam_max=600.0),
+            run_of({"lam": [2.0**t for t in TEN]}, balanced=300.0),  # 512 < 2 · 300: on its way to where it settles
             run_of({"lam": [1, 6, 15, 9, 6, 7, 8, 7.5, 7.5, 7.5]}),  # overshoots, and comes back
             run_of({"lam": [2.0**t for t in range(3)], "loss/align": [1.0, 1.1, 1.2]}),  # L_a rises
         ],
@@ -178,8 +180,8 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         [run_of({"surprise/band": [0.11]}), run_of({"surprise/deviation": [0.026]})],
     ),
     "contrastive-at-chance": (
-        [run_of({"loss/align": [math.log(64) * 0.96] * 4}, contrast_batch=64)],
-        [run_of({"loss/align": [math.log(64) * 0.94] * 4}, contrast_batch=64)],
+        [run_of({"loss/align": [math.log(64) * 0.985] * 4}, contrast_batch=64)],
+        [run_of({"loss/align": [math.log(64) * 0.975] * 4}, contrast_batch=64)],
     ),
     "features-missing": (
         [run_of(features=[{**FEATURES, "control": "noise"}])],
@@ -286,6 +288,7 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         [run_of({"update/norm": {**MANY, 9: [50.0] * 4}}), run_of({"update/cosine": {**MANY, 9: [-0.3] * 4}})],
         [
             run_of({"update/norm": {**MANY, 9: [50.0, 1.0, 1.0, 1.0]}}),  # once
+            run_of({"update/norm": {**MANY, 9: [50.0]}}),  # in the one checkpoint of four that it took part in
             run_of({"update/norm": {k: [1.0 + 0.001 * k] * 4 for k in range(6)} | {6: [1.5] * 4}}),  # far, not large
             run_of({"update/cosine": {**MANY, 9: [-0.1] * 4}}),
         ],

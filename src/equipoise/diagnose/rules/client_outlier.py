@@ -1,7 +1,8 @@
 """One client's update dominates, or is hostile.
 
     robust z of log ‖Δ_k‖ among the cohort, (x − median)/(1.4826·MAD) > z, and ‖Δ_k‖ > times · the median,
-    or cosine to the mean update < cosine,   at more than `share` of the checkpoints at which it took part
+    or cosine to the mean update < cosine,   at more than `share` of the checkpoints at which it took part,
+    and at `times_seen` of them unless the run has fewer: of thousands of updates one is far by chance
 
 Norms are compared as logarithms: clients of different sizes differ by factors. A few clients may be so alike that
 one is far by any measure of spread, hence `times`. Fewer than `clients` say nothing.
@@ -34,14 +35,18 @@ MAD = 1.4826
     explains=("ensemble-collapse", "peak-then-collapse"),
 )
 def client_outlier(run: Recording, limit: Limits) -> Iterator[Sign]:
-    norms = run.clients("update/norm")
+    norms, needed = run.clients("update/norm"), min(limit["times_seen"], run.last + 1)
+
+    def is_usual(far: np.ndarray) -> bool:
+        return bool(far.sum() >= needed and far.mean() > limit["share"])
+
     if len(norms) >= limit["clients"]:
         for curve, (z, ratio) in zip(norms, _scores(norms), strict=True):
             far = (z > limit["z"]) & (ratio > limit["times"])
-            if far.mean() > limit["share"]:
+            if is_usual(far):
                 yield Sign(curve.client, curve.steps[far].tolist(), {"z": float(np.median(z[far]))}, "norm")
     for curve in run.clients("update/cosine"):
-        if (against := curve.values < limit["cosine"]).mean() > limit["share"]:
+        if is_usual(against := curve.values < limit["cosine"]):
             numbers = {"cosine": float(np.median(curve.values[against]))}
             yield Sign(curve.client, curve.steps[against].tolist(), numbers, "cosine")
 

@@ -3,7 +3,7 @@
     x = log(λ·s):   Δx > slope for `checkpoints` checkpoints on end while L_a falls,
                     or λ·s > growth · its first value and rising;
                     and x is highest in the second half of what is known
-    silent while λ ≤ a declared λmax, or ≤ settled · L_b/L_a of the first batch, where a learned λ would settle;
+    silent while λ ≤ a declared λmax, and while λ·s ≤ settled · L_b/L_a of the first batch, where a learned λ settles;
     s is 1 where no schedule is recorded
 
 Long runs are looked at in fifty parts.
@@ -54,13 +54,14 @@ def ceiling(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
     explains=("ensemble-collapse", "peak-then-collapse", "merge-below-client", "over-alignment", "bound-exceeded"),
 )
 def lambda_runaway(run: Recording, limit: Limits) -> Iterator[Sign]:
-    bound = max(run.facts.get("lam_max") or 0.0, limit["settled"] * (run.facts.get("balanced") or 0.0))
+    bound, balanced = (run.facts.get(name) or 0.0 for name in ("lam_max", "balanced"))
     found = []
     for whole in run.clients("lam"):
         lam = coarse(whole, PARTS)
-        is_free = lam.values > bound
         schedule, align = (coarse(run.of(name, _id(lam)), PARTS) for name in ("schedule", "loss/align"))
-        runs = _running(lam, schedule, align, limit) & is_free
+        s = schedule.values if len(schedule) == len(lam) else np.ones(len(lam))
+        is_free = (lam.values > bound) & (lam.values * s > limit["settled"] * balanced)
+        runs = _running(lam.values * s, align, limit) & is_free
         if runs.any():
             numbers = {"first": float(lam.values[0]), "last": float(lam.values[-1])}
             found.append(Sign(lam.client, lam.steps[runs].tolist(), numbers))
@@ -72,17 +73,15 @@ def _id(curve: Curve) -> int:
     return curve.client
 
 
-def _running(lam: Curve, schedule: Curve, align: Curve, limit: Limits) -> np.ndarray:
-    """At which checkpoints λ runs away."""
-    s = schedule.values if len(schedule) == len(lam) else np.ones(len(lam))
-    effective = np.maximum(lam.values * s, 1e-300)
-    x = np.log(effective)
+def _running(used: np.ndarray, align: Curve, limit: Limits) -> np.ndarray:
+    """At which checkpoints λ·s runs away."""
+    x = np.log(np.maximum(used, 1e-300))
     rises = np.diff(x, prepend=x[:1])
-    falls = np.diff(align.values, prepend=np.inf) < 0 if len(align) == len(lam) else np.ones(len(lam), dtype=bool)
-    on_end = np.zeros(len(lam), dtype=int)
-    for t in range(1, len(lam)):
+    falls = np.diff(align.values, prepend=np.inf) < 0 if len(align) == len(x) else np.ones(len(x), dtype=bool)
+    on_end = np.zeros(len(x), dtype=int)
+    for t in range(1, len(x)):
         on_end[t] = on_end[t - 1] + 1 if rises[t] > limit["slope"] and falls[t] else 0
-    far = (effective > limit["growth"] * effective[0]) & (rises > 0)
+    far = (x - x[0] > np.log(limit["growth"])) & (rises > 0)
     is_late = 2 * int(np.argmax(x)) >= len(x) - 1
     running: np.ndarray = ((on_end >= limit["checkpoints"]) | far) & is_late
     return running

@@ -31,7 +31,7 @@ PARTS = 20
     cause="σ learns from losses that are annealed already: its fixed point is λ = c/s, the schedule changes nothing",
     remedy="let σ see the losses before the schedule, or put the schedule on the log term",
     override="balance=decoupled",
-    explains=("over-alignment", "sigma-unstable"),
+    explains=("over-alignment", "sigma-unstable", "lambda-runaway"),
 )
 def schedule_fights_learner(run: Recording, limit: Limits) -> Iterator[Sign]:
     found = []
