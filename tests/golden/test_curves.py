@@ -1,5 +1,7 @@
-"""One tiny run per method and per λ policy: its curves are those of last time, to one part in ten thousand.
+"""One tiny run per method and per λ policy: its curves are those of last time, to half a per cent.
 
+Other processors round otherwise, and training makes a difference in the last bit larger: up to a tenth of a per cent of
+a loss and one of 359 test images were seen here between AVX2 and AVX-512.
 `make golden` writes them anew; the difference is reviewed, and the changelog's "Numbers" says why.
 """
 
@@ -81,7 +83,7 @@ def test_the_curves_are_those_of_last_time(name, request):
     kept = json.loads(file.read_text(encoding="utf-8"))
     assert kept.keys() == found.keys()
     for metric, values in kept.items():
-        assert found[metric] == pytest.approx(values, rel=1e-4), metric
+        assert found[metric] == pytest.approx(values, rel=5e-3, abs=0.015 if "accuracy" in metric else 1e-9), metric
 
 
 def test_no_curve_is_left_of_a_method_that_is_gone():

@@ -8,6 +8,7 @@ Source: He et al., "Deep Residual Learning", 2016.
 
 from __future__ import annotations
 
+import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -37,6 +38,22 @@ class Resnet18Options(ResnetOptions):
     name: str = "resnet18"
 
 
+class Project(nn.Conv2d):
+    """A 1×1 convolution of every `stride`-th pixel.
+
+    Pixels are picked first: torch 2.13 with AVX2 writes out of bounds in the backward pass of a strided 1×1 convolution
+    of fewer than eight channels in channels-last order.
+    """
+
+    def __init__(self, c_in: int, c_out: int, stride: int) -> None:
+        super().__init__(c_in, c_out, 1, bias=False)
+        self.every = stride
+
+    def forward(self, x: Tensor) -> Tensor:
+        picked = x if self.every == 1 else x[:, :, :: self.every, :: self.every]
+        return super().forward(picked.contiguous(memory_format=torch.channels_last))
+
+
 class Block(nn.Module):
     """y = relu(conv(relu(conv(x))) + shortcut(x)), normalised after each convolution."""
 
@@ -45,7 +62,7 @@ class Block(nn.Module):
         self.conv1, self.norm1 = _conv(c_in, c_out, stride), normaliser(norm, c_out)
         self.conv2, self.norm2 = _conv(c_out, c_out, 1), normaliser(norm, c_out)
         keeps_shape = stride == 1 and c_in == c_out
-        project = nn.Conv2d(c_in, c_out, 1, stride, bias=False)
+        project = Project(c_in, c_out, stride)
         self.shortcut = nn.Identity() if keeps_shape else nn.Sequential(project, normaliser(norm, c_out))
 
     def forward(self, x: Tensor) -> Tensor:

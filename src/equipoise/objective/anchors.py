@@ -4,7 +4,8 @@
     random   rows of a Gaussian, scaled to length 1
 
 A simplex of C points spans C − 1 dimensions: take an orthonormal basis of the vectors of R^C whose entries sum to
-zero, scale its rows to length 1, and turn it into R^D by a random rotation.
+zero, scale its rows to length 1, and turn it into R^D by a random rotation. Basis and rotation are those that a formula
+singles out (Helmert's; R with a positive diagonal), so that every machine has the same anchors.
 """
 
 from __future__ import annotations
@@ -41,8 +42,14 @@ def _simplex(gaussian: NDArray[np.float64]) -> NDArray[np.float64]:
         )
     if n_classes == 1:
         return gaussian
-    centred = np.eye(n_classes) - 1 / n_classes
-    corners = np.linalg.svd(centred)[0][:, : n_classes - 1]
-    rotation = np.linalg.qr(gaussian[: n_classes - 1].T)[0]
-    turned: NDArray[np.float64] = corners @ rotation.T
+    q, r = np.linalg.qr(gaussian[: n_classes - 1].T)
+    turned: NDArray[np.float64] = _helmert(n_classes) @ (q * np.sign(np.diag(r))).T
     return turned
+
+
+def _helmert(n: int) -> NDArray[np.float64]:
+    """Column k is (1, …, 1, −k, 0, …, 0)/√(k(k+1)) with k ones: [n, n−1], orthonormal, entries sum to zero."""
+    k = np.arange(1, n)
+    rows = np.arange(n)[:, None]
+    found: NDArray[np.float64] = np.where(rows < k, 1.0, np.where(rows == k, -k, 0.0)) / np.sqrt(k * (k + 1))
+    return found

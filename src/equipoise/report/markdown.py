@@ -44,12 +44,12 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"{say('results_note')}\n"
         yield from (f"{remark}\n" for remark in table.remarks(report.comparison, report.language))
     for figure in report.overview:
-        yield from _figure(figure, say)
+        yield markdown_of(figure, say)
     for each in report.configurations:
         yield f"## {each.label}\n"
         yield f"{say('detail_of', run=each.drawn.run_id, seed=each.drawn.seed)}\n"
         for figure in each.figures:
-            yield from _figure(figure, say)
+            yield markdown_of(figure, say)
         yield from _unexamined(each, say)
     yield say("made", version=__version__, n=report.n_runs)
 
@@ -81,11 +81,10 @@ def _unexamined(each: Configuration, say: Say) -> Iterator[str]:
         yield f"{say('passed')}: {', '.join(each.verdict.passed)}\n"
 
 
-def _figure(figure: Figure, say: Say) -> Iterator[str]:
-    header, rows = _rows(figure, say)
-    yield f"### {say(f'figure.{figure.key}')}\n"
-    yield f"{say(f'caption.{figure.key}')} {figure.note}".strip() + "\n"
-    yield _table(header, rows)
+def markdown_of(figure: Figure, say: Say) -> str:
+    """A figure as a heading, its caption and a table."""
+    caption = f"{say(f'caption.{figure.key}')} {figure.note}".strip()
+    return f"### {say(f'figure.{figure.key}')}\n\n{caption}\n\n{_table(*_rows(figure, say))}"
 
 
 def _rows(figure: Figure, say: Say) -> tuple[list[str], list[list[str]]]:

@@ -39,4 +39,5 @@ def _pictures(store: Store, run: Run) -> dict[str, NDArray[Any]]:
     newest = read.checkpoints(store, run.run_id)[:1]
     digests = [at.manifest[PICTURES] for at in newest if PICTURES in at.manifest]
     kept = load(blobs.get(store, digests[0])) if digests else {}
-    return {name: array.astype(np.float64) if array.dtype.kind == "f" else array for name, array in kept.items()}
+    wide = {name: array.astype(np.float64) if array.dtype.kind == "f" else array for name, array in kept.items()}
+    return {name: array for name, array in wide.items() if np.isfinite(array).all()}  # a client that diverged has none

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.streams import stream
 from equipoise.objective.anchors import anchors
 
 
@@ -53,3 +55,15 @@ def test_too_few_features_is_an_error_that_names_the_ways_out(seed):
 
 def test_one_class_is_a_direction(seed):
     assert anchors("etf", 1, 4, seed).norm().item() == pytest.approx(1)
+
+
+def test_the_simplex_of_three_classes_by_hand():
+    """Helmert's columns for C = 3 are (1, −1, 0)/√2 and (1, 1, −2)/√6; rows are scaled to 1 and turned by Q."""
+    gaussian = stream(0, "anchors", "etf").standard_normal((2, 3)).T
+    first = gaussian[0] / np.linalg.norm(gaussian[0])
+    rest = gaussian[1] - (gaussian[1] @ first) * first
+    second = rest / np.linalg.norm(rest)  # Gram and Schmidt: R has a positive diagonal
+    corners = np.array([[1 / 2**0.5, 1 / 6**0.5], [-1 / 2**0.5, 1 / 6**0.5], [0, -2 / 6**0.5]])
+    rows = corners @ np.stack([first, second])
+    expected = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    assert torch.allclose(anchors("etf", 3, 2, 0), torch.from_numpy(expected).float(), atol=1e-6)

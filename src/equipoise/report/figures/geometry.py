@@ -19,7 +19,7 @@ MOST_CLASSES = 100
 
 def geometry(source: Source, say: Say) -> Iterator[Figure]:
     kept = source.pictures
-    if "prototypes" not in kept:
+    if not {"prototypes", "anchors"} <= kept.keys():
         return
     classes = [str(c) for c in range(len(kept["prototypes"]))][:MOST_CLASSES]
     cosines = unit(kept["prototypes"]) @ unit(kept["anchors"]).T
@@ -27,9 +27,9 @@ def geometry(source: Source, say: Say) -> Iterator[Figure]:
         key="anchors", x=say("anchor"), y=say("prototype"), columns=classes, rows=classes,
         values=cosines[:MOST_CLASSES, :MOST_CLASSES], measure=say("cosine"), scale="cosine",
     )  # fmt: skip
-    own = np.stack([unit(array) for name, array in sorted(kept.items()) if name.startswith("prototypes/")])
+    own = [unit(array) for name, array in sorted(kept.items()) if name.startswith("prototypes/")]
     if len(own) > 1:
-        spread = np.sqrt(own.var(axis=0).sum(axis=1))
+        spread = np.sqrt(np.stack(own).var(axis=0).sum(axis=1))
         bars = dict(zip(classes, spread.tolist(), strict=False))
         yield Bars(key="spread", x=say("class"), y=say("deviation"), bars=bars)
 

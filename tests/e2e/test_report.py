@@ -1,0 +1,168 @@
+"""The report as its readers get it: one file, opened from disk in a browser that has no network."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from equipoise.report.words import ENGLISH
+from tests.e2e.conftest import TINY, Equipoise, command, environment
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--enable-logging=stderr", "--virtual-time-budget=60000",
+    "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1280,900",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with two λ policies over two seeds, one recommender, and one run that failed."""
+    place = tmp_path_factory.mktemp("report")
+    for arguments in (
+        ["sweep", "etf-align", "balance=v10,v9", "client.epochs=10", "checkpoints=5", "--seeds", "2"],
+        ["run", "rec/feddmmr", "rounds=4", "evaluate.every=2", "data.users=60"],
+        ["run", "fedavg", *TINY, "rounds=3", "client.lr=1e6"],
+    ):
+        done = subprocess.run(
+            command(*arguments), cwd=place, env=environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode in {0, 1}, done.stderr
+    return place
+
+
+def ask(folder: Path, *arguments: str, code: int = 0) -> str:
+    done = subprocess.run(
+        command(*arguments), cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def specs(page: str) -> list[dict[str, object]]:
+    found = re.findall(r'<script type="application/json">(.*?)</script>', page, flags=re.DOTALL)
+    return [json.loads(text) for text in found]
+
+
+def written(folder: Path, *arguments: str) -> str:
+    ask(folder, "report", *arguments, "-o", "report.html")
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_comparison_has_verdict_protocol_results_and_pictures_with_data(folder: Path) -> None:
+    page = written(folder, "--sweep", "etf-align")
+    assert page.index('id="verdict"') < page.index('id="protocol"') < page.index('id="results"')
+    assert "<code>lr-cut</code>" in page
+    assert len(page) < 3_000_000
+    assert not re.findall(r"src=|href=|url\(|@import", page[: page.index("</main>")]), "nothing is loaded"
+    drawn = specs(page)
+    assert len(drawn) > 20
+    assert all(rows for spec in drawn for rows in spec["datasets"].values())  # type: ignore[attr-defined]
+
+
+def test_chinese_is_complete(folder: Path) -> None:
+    page = written(folder, "latest", "rec", "--sweep", "etf-align", "--lang", "zh")
+    body = page[page.index("<main>") : page.index("</main>")]
+    sentences = [text for text in ENGLISH.values() if " " in text and "{" not in text]
+    assert len(sentences) > 50
+    assert [text for text in sentences if text in body] == []
+    assert '<html lang="zh">' in page
+
+
+def test_a_run_that_failed_has_a_report_that_says_why(folder: Path) -> None:
+    page = written(folder, "latest")
+    assert "<code>non-finite</code>" in page
+    assert "failed" in page
+
+
+def test_markdown_has_the_same_findings_as_tables(folder: Path) -> None:
+    ask(folder, "report", "--sweep", "etf-align", "-o", "report.md")
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    assert "lr-cut" in text
+    assert "| checkpoint | client 0 | client 1 |" in text
+    assert "| **5** |" in text
+    ask(folder, "report", "rec", "--format", "md", "--lang", "zh", "-o", "rec.txt")
+    assert "## 结论" in (folder / "rec.txt").read_text(encoding="utf-8")
+
+
+def test_figures_results_and_numbers_as_files(folder: Path) -> None:
+    for form, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        ask(folder, "export", "rec", "--to", form, "-o", "out")
+        files = sorted((folder / "out").glob(f"rec-*/*.{form}"))
+        assert {"ranking", "losses", "router", "memory", "groups"} <= {path.stem for path in files}
+        assert all(path.read_bytes().startswith(start) for path in files)
+    ask(folder, "export", "--sweep", "etf-align", "--to", "latex", "-o", "out")
+    assert r"\toprule" in (folder / "out" / "results.tex").read_text(encoding="utf-8")
+
+
+def test_exported_numbers_are_diagnosed_like_the_run(folder: Path) -> None:
+    ask(folder, "export", "--sweep", "etf-align", "--to", "parquet", "-o", "out")
+    table = pl.read_parquet(folder / "out" / "metrics.parquet")
+    assert table.columns == ["run", "step", "round", "client", "name", "value"]
+    runs = json.loads((folder / "out" / "runs.json").read_text(encoding="utf-8"))
+    assert {run["run_id"] for run in runs} == set(table["run"].unique())
+    assert "host" not in json.dumps(runs)
+    told = json.loads(ask(folder, "diagnose", "out/metrics.parquet", "--set", "classes=10", "--json"))
+    own = json.loads(ask(folder, "diagnose", *(each["run"] for each in told), "--json"))
+    assert len(told) == 4
+    for theirs, ours in zip(told, own, strict=True):
+        assert {"lr-cut"} & {each["code"] for each in theirs["findings"]} == {"lr-cut"} & {
+            each["code"] for each in ours["findings"]
+        }
+
+
+def test_event_files_tell_the_same(equipoise: Equipoise, tmp_path: Path) -> None:
+    document = equipoise("run", "fedavg", *TINY, "rounds=2", "--tensorboard", "events", "--json").json
+    (file,) = (tmp_path / "events" / document["run_id"]).iterdir()
+    seen = equipoise("diagnose", str(file), "--json").json
+    assert seen["run"] == document["run_id"]
+    assert "accuracy-drop" not in seen["passed"]
+    from equipoise.diagnose.tensorboard import read_events
+
+    rows = read_events(file)
+    last = rows.filter((pl.col("name") == "accuracy/merged") & (pl.col("step") == 1))["value"].item()
+    assert last == pytest.approx(document["metrics"]["accuracy/merged"])
+    assert rows.filter((pl.col("client") == "3") & (pl.col("name") == "loss/base")).height == 2
+
+
+def test_wrong_requests_are_named(folder: Path) -> None:
+    (folder / "a-file").write_text("")
+    for arguments, words in (
+        (["report", "nobody"], "there is no run 'nobody'"),
+        (["report"], "no run was named"),
+        (["report", "latest", "-o", "a-file/report.html"], "cannot write"),
+        (["export", "latest", "--to", "parquet", "-o", "a-file"], "cannot write"),
+        (["export", "latest", "--to", "gif"], "gif"),
+    ):
+        assert words in ask(folder, *arguments, code=2)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine; scripts/get-chromium installs it")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_opens_offline_draws_everything_and_complains_of_nothing(folder: Path, language: str) -> None:
+    page = written(folder, "rec", "--sweep", "etf-align", "--lang", language)
+    n_figures = len(specs(page))
+    assert CHROMIUM is not None
+    profile = folder / f"profile-{language}"
+    address = (folder / "report.html").as_uri()
+    done = subprocess.run(
+        [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "--dump-dom", address],
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    dom = done.stdout
+    assert f'data-drawn="{n_figures}"' in dom
+    assert 'data-errors=""' in dom
+    assert "CONSOLE" not in done.stderr, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    figures = re.findall(r'<figure data-key="([^"]+)">(.*?)</figure>', dom, flags=re.DOTALL)
+    assert len(figures) == n_figures
+    empty = [key for key, body in figures if not re.search(r'aria-roledescription="[a-z ]*mark"|class="mark-', body)]
+    assert empty == [], "figures without a mark"
+    assert "lr-cut" in dom[dom.index('id="verdict"') : dom.index('id="protocol"')]

@@ -1,0 +1,208 @@
+"""What pictures show, from recordings whose numbers can be worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equipoise.diagnose.recording import Curve, Recording
+from equipoise.report.draw import draw
+from equipoise.report.figure import Bars, Figure, Grid, Line, Lines, Points
+from equipoise.report.figures import FIGURES, figures
+from equipoise.report.figures.features import nearby, plane
+from equipoise.report.figures.geometry import unit
+from equipoise.report.markdown import markdown_of
+from equipoise.report.source import Source
+from equipoise.report.words import CHINESE, ENGLISH, words
+from equipoise.store.records import Partition, Run
+from tests.unit.diagnose.runs import run_of
+
+SAY = words("en")
+RUN = Run(
+    run_id="x-000000", name="x", method="fedavg", seed=0, config={}, config_hash="", headline="hr@10/full", version="0",
+    status="done", created="", updated="", finished=None, error=None, partition=None,
+)  # fmt: skip
+
+
+def made(recording: Recording, pictures: dict[str, Any] | None = None, **rest: Any) -> dict[str, Figure]:
+    source = Source(RUN, recording, rest.get("partition"), pictures or {}, rest.get("projection", "pca"))
+    return {figure.key: figure for figure in figures(source, SAY)}
+
+
+def test_nothing_recorded_is_nothing_shown() -> None:
+    assert made(run_of()) == {}
+
+
+def test_each_client_has_its_lambda_up_to_twelve_of_them_and_bounds_are_drawn() -> None:
+    lam = {client: [1.0, 2.0, 4.0 + client] for client in range(12)}
+    figure = made(run_of({"lam/used": lam, "schedule": {0: [1.0, 0.5, 0.0]}}, cap=9.0, lam_max=50.0))["lam"]
+    assert isinstance(figure, Lines)
+    assert figure.is_log
+    assert [line.name for line in figure.lines] == [f"client {k}" for k in range(12)] + ["schedule s"]
+    assert list(figure.lines[3].steps) == [1, 2, 3]
+    assert list(figure.lines[3].values) == [1.0, 2.0, 7.0]
+    assert figure.bounds == {"cap of the first losses": 9.0, "λmax": 50.0}
+
+
+def test_many_clients_are_a_median_in_a_band() -> None:
+    figure = made(run_of({"lam/used": {client: [client + 1.0] for client in range(21)}}))["lam"]
+    assert isinstance(figure, Lines)
+    (line,) = figure.lines
+    assert (line.values, line.low, line.high) == ([11.0], [3.0], [19.0])  # of 1 … 21
+
+
+def test_a_lambda_that_is_zero_throughout_is_no_picture() -> None:
+    assert "lam" not in made(run_of({"lam/used": [0.0, 0.0]}))
+
+
+def test_grids_take_means_of_neighbouring_checkpoints_and_leave_gaps_open() -> None:
+    steps = np.arange(80)
+    curves = {0: Curve(0, steps, steps.astype(float)), 7: Curve(7, steps[:2], np.array([5.0, 7.0]))}
+    figure = made(Recording("x", {"loss/base": curves}))["client-loss"]
+    assert isinstance(figure, Grid)
+    assert list(figure.rows) == ["0", "7"]
+    assert list(figure.columns)[:3] == ["1", "3", "5"]
+    assert figure.values[0, :3].tolist() == [0.5, 2.5, 4.5]
+    assert figure.values[1, 0] == 6.0
+    assert np.isnan(figure.values[1, 1:]).all()
+    assert "mean of 2 checkpoints" in figure.note
+
+
+def test_hundreds_of_clients_are_thinned_and_it_is_said() -> None:
+    figure = made(run_of({"loss/base": {client: [1.0] for client in range(300)}}))["client-loss"]
+    assert isinstance(figure, Grid)
+    assert len(figure.rows) == 100
+    assert figure.note == "100 of 300 clients are shown."
+
+
+def test_recall_has_its_classes_in_their_order() -> None:
+    figure = made(run_of(server={f"recall/{c}": [0.0, c / 10] for c in range(11)}))["recall"]
+    assert isinstance(figure, Grid)
+    assert list(figure.rows) == [str(c) for c in range(11)]
+    assert figure.values[10].tolist() == [0.0, 1.0]
+
+
+def test_the_partition_is_what_the_store_says() -> None:
+    partition = Partition(
+        fingerprint="0123456789abcdef", name="dirichlet", options={"alpha": 0.1}, skew={"overlap": 0.0},
+        counts=[[3, 0], [1, 4]], overlaps=False, owners="",
+    )  # fmt: skip
+    figure = made(run_of(labels=np.array(partition.counts)), partition=partition)["partition"]
+    assert isinstance(figure, Grid)
+    assert figure.values[1].tolist() == [1.0, 4.0]
+    assert np.isnan(figure.values[0, 1]), "an empty cell is empty"
+    assert "α = 0.1" in figure.note
+    assert "0123456789ab" in figure.note
+
+
+def test_prototypes_against_anchors_and_each_other() -> None:
+    pictures = {
+        "prototypes": np.array([[2.0, 0.0], [0.0, -3.0]]),
+        "anchors": np.eye(2),
+        "prototypes/0": np.array([[1.0, 0.0], [0.0, 5.0]]),
+        "prototypes/1": np.array([[-1.0, 0.0], [0.0, 1.0]]),
+    }
+    found = made(run_of(), pictures)
+    cosines, spread = found["anchors"], found["spread"]
+    assert isinstance(cosines, Grid)
+    assert isinstance(spread, Bars)
+    assert cosines.values.tolist() == [[1.0, 0.0], [0.0, -1.0]]
+    assert spread.bars == {"0": 1.0, "1": 0.0}  # opposite: deviation 1; equal directions: 0
+
+
+def test_a_prototype_of_length_zero_has_no_direction() -> None:
+    assert unit(np.zeros((1, 3))).tolist() == [[0.0, 0.0, 0.0]]
+
+
+def test_the_plane_keeps_the_distances_of_what_lies_in_a_plane() -> None:
+    rng = np.random.default_rng(0)
+    flat = rng.normal(size=(30, 2)) @ np.linalg.qr(rng.normal(size=(5, 5)))[0][:2]
+    seen = plane(flat)
+
+    def distances(points: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(points[:, None] - points[None], axis=2)
+
+    assert np.allclose(distances(seen), distances(flat))
+    assert seen[:, 0].var() >= seen[:, 1].var()
+    assert plane(np.ones((3, 1))).shape == (3, 2)
+
+
+def test_neighbours_stay_neighbours() -> None:
+    rng = np.random.default_rng(0)
+    two = np.concatenate([rng.normal(0, 0.1, (20, 4)), rng.normal(9, 0.1, (20, 4))])
+    seen = nearby(two)
+    far = np.linalg.norm(seen[:20].mean(axis=0) - seen[20:].mean(axis=0))
+    assert far > 2 * np.linalg.norm(seen[:20] - seen[:20].mean(axis=0), axis=1).mean()
+    assert np.array_equal(seen, nearby(two))
+
+
+def test_features_by_class_and_by_client() -> None:
+    pictures = {"labels": np.array([0, 1]), "features/0": np.eye(2), "features/3": 2 * np.eye(2)}
+    by_class, by_client = (made(run_of(), pictures)[key] for key in ("features-class", "features-client"))
+    assert isinstance(by_class, Points)
+    assert isinstance(by_client, Points)
+    assert list(by_class.groups) == ["class 0", "class 1"] * 2
+    assert list(by_client.groups) == ["client 0", "client 0", "client 3", "client 3"]
+    assert by_client.note == "PCA."
+
+
+def test_gradients_sampled_once_are_bars_and_a_term_that_does_not_pull_is_left_out() -> None:
+    once = made(run_of({"grad/norm/cls": [2.0], "grad/norm/pp": [1e-17]}))["gradients"]
+    assert isinstance(once, Bars)
+    assert once.bars == {"cls": 2.0}
+    often = made(run_of({"grad/norm/cls": [2.0, 1.0], "grad/cosine": [0.1, -0.2]}))
+    assert isinstance(often["gradients"], Lines)
+    assert isinstance(often["conflict"], Lines)
+
+
+def test_a_recommenders_pictures() -> None:
+    users = {
+        "surprise": {k: [0.5] * 4 + [k / 10] for k in range(10)},
+        "memory/p_positive": [0.2],
+        "router/visual": [0.7],
+    }
+    server = {"hr@10/full": [0.2], "hr@10/full/tail": [0.1], "hr@10/full/markov": [0.15], "drift/users": [0.0, 3.0]}
+    found = made(run_of(users, server))
+    assert {"surprise", "memory", "router", "groups", "drift"} <= found.keys()
+    groups, surprise = found["groups"], found["surprise"]
+    assert isinstance(groups, Bars)
+    assert isinstance(surprise, Bars)
+    assert groups.bars == {"all": 0.2, "rare target": 0.1}
+    assert groups.bounds == {"Markov": 0.15}
+    assert sum(surprise.bars.values()) == 10, "every client once, from the last fifth"
+
+
+ONE = {"x": "", "y": "", "columns": ["1", "2"], "rows": ["0"], "measure": ""}
+EVERY: list[Figure] = [
+    Lines(key="lam", y="λ", lines=[Line("client 0", [1, 2, 3], [1.0, 0.0, 3.0])], is_log=True),
+    Grid(key="recall", values=np.array([[0.5, np.nan]]), **ONE),
+    Grid(key="client-lam", values=np.array([[0.5, 0.0]]), scale="log", **ONE),
+    Bars(key="spread", x="", y="", bars={"0": 1.0}, bounds={"chance": 0.5}),
+    Points(key="features-class", places=np.zeros((1, 2)), groups=["class 0"], group="class"),
+]
+
+
+@pytest.mark.parametrize("figure", EVERY, ids=lambda figure: f"{type(figure).__name__}-{figure.key}")
+def test_every_kind_is_a_chart_with_data_and_a_table(figure: Figure) -> None:
+    spec = draw(figure, SAY).to_dict()
+    rows = [row for data in spec["datasets"].values() for row in data]
+    assert rows
+    assert all(np.isfinite(value) for row in rows for value in row.values() if isinstance(value, float))
+    if getattr(figure, "is_log", False) or getattr(figure, "scale", "") == "log":
+        assert all(row["value"] > 0 for row in rows if "value" in row)
+    assert markdown_of(figure, SAY).count("\n|") >= 2
+
+
+def test_both_languages_have_all_words_with_the_same_places_for_values() -> None:
+    def places(text: str) -> set[str]:
+        return {part.split("}")[0].split(":")[0] for part in text.split("{")[1:]}
+
+    assert ENGLISH.keys() == CHINESE.keys()
+    assert {key: places(text) for key, text in ENGLISH.items()} == {key: places(text) for key, text in CHINESE.items()}
+    assert [key for key, text in CHINESE.items() if text == ENGLISH[key]] == ["n", "lam_max"]
+
+
+def test_there_is_one_function_per_file_and_each_is_asked() -> None:
+    assert len({function.__module__ for function in FIGURES}) == len(FIGURES)
