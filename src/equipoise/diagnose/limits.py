@@ -26,7 +26,7 @@ LIMITS: Mapping[str, Mapping[str, float]] = {
     "sigma-unstable": {"share": 0.6, "change": 0.1, "checkpoints": 5},
     "cap-inactive": {"ratio": 1.2},
     "bound-exceeded": {"ratio": 1.2},
-    "ensemble-collapse": {"merged": 0.05, "local": 0.02, "jitters": 1.0},
+    "ensemble-collapse": {"merged": 0.05, "local": 0.02, "jitters": 1.0, "norms": 2.0},
     "merge-below-client": {"points": 0.05, "probe": 0.10},
     "peak-then-collapse": {"points": 0.03, "jitters": 3.0, "checkpoints": 3},
     "noop-schedule": {"checkpoints": 3},

@@ -93,6 +93,8 @@ class Recording:
 
     def names(self, pattern: str) -> list[str]:
         """The recorded names that fit, such as `loss/*`."""
+        if "*" not in pattern:
+            return [pattern] if pattern in self.curves else []
         return sorted(name for name in self.curves if fnmatchcase(name, pattern))
 
     def mean(self, name: str) -> Curve:

@@ -5,7 +5,8 @@
     stop   an error ends the run with what was found
     heal   the rule's own remedy, where it has one that is safe, is applied for the steps that follow, and written down
 
-It looks at most fifty times, at checkpoints that divide the run evenly, and sees what the rules see afterwards.
+It looks at most twenty times, at checkpoints that divide the run evenly, and sees what the rules see afterwards; of
+more than fifty clients it watches the first fifty that take part, so that it stays cheap in large federations.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from equipoise.diagnose.recording import SERVER, Curve, Recording
 from equipoise.diagnose.rule import RULES
 from equipoise.run.loop import Record
 
-LOOKS = 50
+LOOKS, WATCHED = 20, 50
 WARNED, HEALED, HALTED = "guard-warned", "guard-healed", "guard-stopped"
 
 
@@ -45,8 +46,12 @@ class Guard:
         self.config, self.facts, self.events = config, dict(start.facts), list(start.events)
         self.seen = {event.detail["code"] for event in start.events if event.kind in {WARNED, HEALED, HALTED}}
         self.curves: defaultdict[str, defaultdict[int, Series]] = defaultdict(lambda: defaultdict(Series))
-        for name, by in start.curves.items():
-            for client, curve in by.items():
+        self.watched: set[int] = set()
+        known = [(curve, name) for name, by in start.curves.items() for curve in by.values() if len(curve)]
+        self._watch(curve.client for curve, _ in sorted(known, key=lambda each: _first(each[0])))
+        for curve, name in known:
+            if self._is_watched(curve.client):
+                client = SERVER if curve.client is None else curve.client
                 self.curves[name][client] = Series(curve.steps.tolist(), curve.values.tolist())
 
     def see(self, record: Record) -> Reaction:
@@ -82,30 +87,52 @@ class Guard:
         self.config = config
         return Reaction(events, config if is_healed else None)
 
-    def _take(self, rows: Iterable[Row], events: Iterable[Event]) -> None:
+    def _take(self, rows: Sequence[Row], events: Iterable[Event]) -> None:
+        self._watch(sorted({row.client for row in rows if row.client is not None}))
         for row in rows:
-            series = self.curves[row.name][SERVER if row.client is None else row.client]
-            series.steps.append(row.step)
-            series.values.append(row.value)
+            if self._is_watched(row.client):
+                self.curves[row.name][SERVER if row.client is None else row.client].add(row)
         self.events.extend(events)
+
+    def _watch(self, clients: Iterable[int | None]) -> None:
+        for client in clients:
+            if client is not None and len(self.watched) < WATCHED:
+                self.watched.add(client)
+
+    def _is_watched(self, client: int | None) -> bool:
+        return client is None or client in self.watched
 
     def _recording(self) -> Recording:
         curves = {
-            name: {
-                client: Curve(None if client == SERVER else client, np.array(series.steps), np.array(series.values))
-                for client, series in sorted(by.items())
-            }
+            name: {client: series.curve(client) for client, series in sorted(by.items())}
             for name, by in self.curves.items()
         }
         return Recording("live", curves, self.facts, self.events)
 
 
-@dataclass(frozen=True)
+def _first(curve: Curve) -> tuple[int, int]:
+    """Who took part earlier comes first, then the smaller number: the order in which a run meets its clients."""
+    return int(curve.steps[0]), SERVER if curve.client is None else curve.client
+
+
+@dataclass
 class Series:
     """One number of one client, as far as it is known."""
 
     steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
+    made: Curve | None = None
+
+    def add(self, row: Row) -> None:
+        self.steps.append(row.step)
+        self.values.append(row.value)
+        self.made = None
+
+    def curve(self, client: int) -> Curve:
+        """Made once for numbers that have not changed."""
+        if self.made is None:
+            self.made = Curve(None if client == SERVER else client, np.array(self.steps), np.array(self.values))
+        return self.made
 
 
 def changed(config: Config, changes: Mapping[str, Any]) -> Config:

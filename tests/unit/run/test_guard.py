@@ -7,7 +7,7 @@ from equipoise.config.loader import Request, load
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, Halted
 from equipoise.core.values import Row
-from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.stored import stored
 from equipoise.run.guard import Guard, changed
 from equipoise.run.loop import Record, Snapshot
@@ -61,20 +61,18 @@ def test_stop_ends_the_run_with_what_was_found(store):
 
 
 def test_heal_clamps_lambda_changes_the_server_and_ends_near_its_peak(store):
-    run_id = start(store, Request(runaway("heal"), None), Nobody())
-    assert ("guard-healed", "lambda-runaway", 2) in events(store, run_id)
-    recorded = stored(store, read.find_run(store, run_id))
+    """Without it the same run ends tens of points lower: 21 to 33 over five seeds."""
+    healed, left_alone = (start(store, Request(runaway(mode), None), Nobody()) for mode in ("heal", "off"))
+    assert ("guard-healed", "lambda-runaway", 2) in events(store, healed)
+    recorded = stored(store, read.find_run(store, healed))
     first = [lam.values[0] for lam in recorded.clients("lam")]
     for lam in recorded.clients("lam"):
         assert lam.values[3:].max() <= 10 * np.median(first) * (1 + 1e-9)
     merged = recorded.server("accuracy/merged").values
     assert merged[-1] > merged.max() - 0.03
-
-
-def test_without_heal_the_same_run_ends_far_below_its_peak(store):
-    run_id = start(store, Request(runaway("off"), None), Nobody())
-    merged = stored(store, read.find_run(store, run_id)).server("accuracy/merged").values
-    assert merged[-1] < merged.max() - 0.05
+    alone = stored(store, read.find_run(store, left_alone))
+    assert max(lam.values[-1] for lam in alone.clients("lam")) > 1000 * max(first)
+    assert merged[-1] > alone.server("accuracy/merged").values[-1] + 0.1
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 6])
@@ -88,7 +86,7 @@ def test_a_healed_run_that_broke_resumes_to_the_same_numbers(store, step):
     assert events(store, broken) == events(store, whole)
 
 
-def test_a_guard_looks_fifty_times_and_says_a_thing_once():
+def test_a_guard_looks_twenty_times_and_says_a_thing_once():
     config = load("fedavg", ["rounds=200", "guard=warn"]).config
     guard = Guard(config, Recording("start", {}))
     said = []
@@ -96,7 +94,19 @@ def test_a_guard_looks_fifty_times_and_says_a_thing_once():
         rows = [Row(step, step, 3, "lam", 2.0 ** (step / 4))]
         said += [event.step for event in guard.see(Record(step, rows, [], Snapshot(ServerState({})))).events]
     assert len(said) == 1
-    assert (said[0] + 1) % 4 == 0
+    assert (said[0] + 1) % 10 == 0
+
+
+def test_of_many_clients_the_first_fifty_are_watched_also_after_a_resume():
+    config = load("fedavg", ["rounds=4", "guard=warn"]).config
+    guard = Guard(config, Recording("start", {}))
+    for step, cohort in enumerate((range(200, 230), range(0, 100), range(0, 100))):
+        rows = [Row(step, step, client, "lam", 1.0) for client in reversed(cohort)]
+        guard.see(Record(step, rows, [], Snapshot(ServerState({}))))
+    assert guard.watched == {*range(200, 230), *range(20)}
+    steps, values = np.arange(1), np.ones(1)
+    met = {client: Curve(client, steps + (client < 200), values) for client in (*range(100), *range(200, 230))}
+    assert Guard(config, Recording("start", {"lam": met})).watched == guard.watched
 
 
 def test_limits_of_the_configuration_are_the_guards(store):

@@ -3,7 +3,8 @@
     drop = best two-checkpoint mean of merged accuracy so far − the better of the last two checkpoints
     drop > max(merged, jitters · jitter)   while the clients' own accuracy fell by less than `local` since that peak
 
-Two checkpoints are asked because one of a merged model may be a bad draw. Source: original report 3.
+Two checkpoints are asked because one of a merged model may be a bad draw. Prototypes that differ `norms`-fold or more
+in length are told with it. Source: original report 3.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def listening(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
         "norms": "merged accuracy fell by {lost:.1f} points to {now:.1%}, the clients' own moved {local:+.1f} ({when});"
         " their prototypes differ {ratio:.3g}-fold in length",
     },
-    cause="clients no longer agree on what the merged thing averages: one with long prototypes speaks for everybody",
+    cause="clients no longer agree on what is averaged; where their prototypes differ in length, one speaks for all",
     remedy="merge prototypes at unit length or by counts, and start them at the anchors",
     override="server.merge=unit method.start=anchor",
     heal=listening,
@@ -58,7 +59,7 @@ def ensemble_collapse(run: Recording, limit: Limits) -> Iterator[Sign]:
         low = steps[peak:][means[peak:] < means[peak] - limit["merged"]]
         numbers = {"lost": 100 * lost, "now": float(means[-1]), "local": 100 * moved}
         norms = run.server("proto/norm_ratio")
-        if len(norms):
+        if len(norms) and norms.values[-1] > limit["norms"]:
             yield Sign(None, low.tolist(), numbers | {"ratio": float(norms.values[-1])}, "norms")
         else:
             yield Sign(None, low.tolist(), numbers, "plain")

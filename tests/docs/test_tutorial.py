@@ -1,0 +1,58 @@
+"""The tutorial of failures: what its commands print first is what it shows, numbers aside."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.documents import DOCS, read
+
+SECTION = re.compile(r"^###? (.+?)$(.*?)(?=^##|\Z)", re.DOTALL | re.MULTILINE)
+RUNS = {
+    title: re.findall(r"^```(bash|text)\n(.*?)^```$", body, re.DOTALL | re.MULTILINE)
+    for title, body in SECTION.findall(read(DOCS / "tutorials" / "why-did-it-fail.md"))
+    if "```bash" in body
+}
+
+
+def heads(text: str) -> list[str]:
+    """The lines `severity code`, in their order."""
+    return [line.split("  ")[0] for line in text.splitlines() if re.match(r"(error|warning) [a-z-]+", line)]
+
+
+def said(text: str) -> list[str]:
+    """Cause, remedy and setting of the first finding."""
+    return [line.strip() for line in text.splitlines() if re.match(r"  (why|try):|        \S", line)][:3]
+
+
+@pytest.mark.parametrize("title", RUNS)
+def test_each_failure_is_made_and_named_first(title: str, tmp_path: Path) -> None:
+    (_, commands), *shown = RUNS[title][:2]
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("EQUIPOISE_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        cwd=tmp_path, env={**kept, "PATH": path, "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    verdict = done.stdout[done.stdout.index("stored in") :]
+    if not shown:
+        assert heads(verdict) == []
+        return
+    (_, expected) = shown[0]
+    assert heads(verdict)[0] == heads(expected)[0], verdict
+    assert said(verdict) == said(expected)
+
+
+def test_the_four_collapses_and_the_three_bugs_are_there() -> None:
+    codes = {heads(blocks[1][1])[0].split()[1] for blocks in RUNS.values() if len(blocks) > 1}
+    assert codes == {
+        "lr-cut", "schedule-fights-learner", "lambda-runaway", "wasted-stage",
+        "starved-branch", "temperature-inversion", "features-missing",
+    }  # fmt: skip
