@@ -69,7 +69,7 @@ def test_a_run_that_is_not_there(equipoise: Equipoise) -> None:
     run_id = equipoise("run", "fedavg", *TINY, "rounds=1", "--json").json["run_id"]
     for name in ("show", "resume", "compare"):
         assert f"did you mean {run_id}?" in equipoise(name, f"x{run_id[1:]}", code=2).err
-    assert "there is nothing to compare" in equipoise("compare", code=2).err
+    assert "no run was named" in equipoise("compare", code=2).err
     assert "no runs of sweep 'none'" in equipoise("ls", "--sweep", "none").out
 
 

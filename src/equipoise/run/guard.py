@@ -5,8 +5,8 @@
     stop   an error ends the run with what was found
     heal   the rule's own remedy, where it has one that is safe, is applied for the steps that follow, and written down
 
-It looks at most twenty times, at checkpoints that divide the run evenly, and sees what the rules see afterwards; of
-more than fifty clients it watches the first fifty that take part, so that it stays cheap in large federations.
+It looks about ten times, at checkpoints that divide the run evenly, and sees what the rules see afterwards; of more
+than twenty clients it watches the first twenty that take part, so that it stays cheap in large federations.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from equipoise.diagnose.recording import SERVER, Curve, Recording
 from equipoise.diagnose.rule import RULES
 from equipoise.run.loop import Record
 
-LOOKS, WATCHED = 20, 50
+LOOKS, WATCHED = 10, 20
 WARNED, HEALED, HALTED = "guard-warned", "guard-healed", "guard-stopped"
 
 
