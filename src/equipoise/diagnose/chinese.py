@@ -282,7 +282,7 @@ CHINESE: Mapping[str, tuple[Says, str, str]] = {
         "用打乱的行以同样的轮数再运行一次",
     ),
     "unequal-budget": (
-        "“{row}”在 {data} 个样本上训练 {passes:g} 遍，“{first}”在 {theirs} 个样本上训练 {others:g} 遍",
+        "“{row}”训练 {passes:g} 遍（样本：{data}），“{first}”训练 {others:g} 遍（样本：{theirs}）",
         "较好的一行也许只是训练得更多",
         "让每一行的轮数、epoch 数和样本数都相同",
     ),

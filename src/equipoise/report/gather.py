@@ -89,6 +89,7 @@ class _Seen:
 def gather(
     store: Store, runs: Sequence[Run], labels: Mapping[str, str], language: str, projection: Projection = "pca"
 ) -> Report:
+    """`labels` are what runs are called, by id; a sweep's are those of its table."""
     say = words(language)
     seen = {run.run_id: _seen(run, stored(store, run), language) for run in runs}
     scored = [run for run in runs if curve(store, run).values]
@@ -98,12 +99,19 @@ def gather(
     by_label = {label: [seen[run_id] for run_id in ids] for label, ids in (groups | unscored).items()}
     return Report(
         language=language,
-        what=", ".join(dict.fromkeys(run.name for run in runs)),
+        what=_named(runs),
         card=card(store, runs, say),
         comparison=comparison,
         overview=_overview(by_label, say) if len(by_label) > 1 else [],
         configurations=[_configuration(store, label, group, say, projection) for label, group in by_label.items()],
     )
+
+
+def _named(runs: Sequence[Run]) -> str:
+    """The sweep that all runs are of, or their names."""
+    sweeps = {run.sweep for run in runs}
+    names = [sweeps.pop()] if len(sweeps) == 1 and len(runs) > 1 else []
+    return ", ".join(name for name in names if name) or ", ".join(dict.fromkeys(run.name for run in runs))
 
 
 def _seen(run: Run, recorded: Recording, language: str) -> _Seen:

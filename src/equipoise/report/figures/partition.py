@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from equipoise.report.figure import Grid
-from equipoise.report.partition_chart import caption, drawn_rows
+from equipoise.report.partition_chart import drawn_rows
 from equipoise.report.source import Source
 from equipoise.report.words import Say
 
@@ -19,7 +19,9 @@ def partition(source: Source, say: Say) -> Iterator[Grid]:
     counts = np.asarray(found.counts)
     shown = drawn_rows(counts)
     few = say("thinned_clients", shown=len(shown), n=len(counts)) if len(shown) < len(counts) else ""
-    line = caption(found.name, found.fingerprint, float(found.skew["overlap"]), found.options.get("alpha"))
+    shared = f"{say('overlap')}: {found.skew['overlap']:.1%}" if found.overlaps else say("no_overlap")
+    alpha = f"α = {found.options['alpha']:g}" if "alpha" in found.options else ""
+    parts = [found.name, alpha, f"{say('fingerprint')} {found.fingerprint[:12]}", shared, few]
     yield Grid(
         key="partition",
         x=say("class"),
@@ -29,5 +31,5 @@ def partition(source: Source, say: Say) -> Iterator[Grid]:
         values=np.where(counts[shown] > 0, counts[shown], np.nan),
         measure=say("images"),
         scale="sqrt",
-        note=f"{line}. {few}".strip(),
+        note=" · ".join(part for part in parts if part),
     )
