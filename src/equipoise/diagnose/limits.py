@@ -56,7 +56,7 @@ LIMITS: Mapping[str, Mapping[str, float]] = {
     "stale-evaluation": {"evaluations": 3},
     "frozen-drift": {},
     "hidden-broadcast": {},
-    "client-outlier": {"z": 3.5, "times": 2.0, "cosine": -0.2, "share": 0.5, "times_seen": 2, "clients": 5},
+    "client-outlier": {"z": 3.5, "times": 3.0, "cosine": -0.2, "share": 0.5, "times_seen": 2, "clients": 5},
     "class-blind": {},
     "test-selection": {},
     "slow-client": {"ratio": 3.0, "share": 0.5, "clients": 3},

@@ -288,6 +288,7 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         [run_of({"update/norm": {**MANY, 9: [50.0] * 4}}), run_of({"update/cosine": {**MANY, 9: [-0.3] * 4}})],
         [
             run_of({"update/norm": {**MANY, 9: [50.0, 1.0, 1.0, 1.0]}}),  # once
+            run_of({"update/norm": {**MANY, 9: [50.0] * 4}, "steps": {**MANY, 9: [40.0] * 4}}),  # more steps, no more
             run_of({"update/norm": {**MANY, 9: [50.0]}}),  # in the one checkpoint of four that it took part in
             run_of({"update/norm": {k: [1.0 + 0.001 * k] * 4 for k in range(6)} | {6: [1.5] * 4}}),  # far, not large
             run_of({"update/cosine": {**MANY, 9: [-0.1] * 4}}),

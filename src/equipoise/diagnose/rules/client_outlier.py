@@ -4,8 +4,9 @@
     or cosine to the mean update < cosine,   at more than `share` of the checkpoints at which it took part,
     and at `times_seen` of them unless the run has fewer: of thousands of updates one is far by chance
 
-Norms are compared as logarithms: clients of different sizes differ by factors. A few clients may be so alike that
-one is far by any measure of spread, hence `times`. Fewer than `clients` say nothing.
+Norms are compared as logarithms: clients of different sizes differ by factors. A client that took more steps moves
+farther; where steps are recorded it must also be far per step. A few clients may be so alike that one is far by any
+measure of spread, hence `times`. Fewer than `clients` say nothing.
 """
 
 from __future__ import annotations
@@ -41,14 +42,24 @@ def client_outlier(run: Recording, limit: Limits) -> Iterator[Sign]:
         return bool(far.sum() >= needed and far.mean() > limit["share"])
 
     if len(norms) >= limit["clients"]:
-        for curve, (z, ratio) in zip(norms, _scores(norms), strict=True):
-            far = (z > limit["z"]) & (ratio > limit["times"])
+        for curve, (z, ratio), (z_step, ratio_step) in zip(norms, _scores(norms), _scores(_per_step(run)), strict=True):
+            far = (np.minimum(z, z_step) > limit["z"]) & (np.minimum(ratio, ratio_step) > limit["times"])
             if is_usual(far):
                 yield Sign(curve.client, curve.steps[far].tolist(), {"z": float(np.median(z[far]))}, "norm")
     for curve in run.clients("update/cosine"):
         if is_usual(against := curve.values < limit["cosine"]):
             numbers = {"cosine": float(np.median(curve.values[against]))}
             yield Sign(curve.client, curve.steps[against].tolist(), numbers, "cosine")
+
+
+def _per_step(run: Recording) -> list[Curve]:
+    """Norms over the steps that were taken for them; as they are where steps are not known."""
+    found = []
+    for curve in run.clients("update/norm"):
+        steps = run.of("steps", curve.client if curve.client is not None else 0)
+        known = len(steps) == len(curve)
+        found.append(Curve(curve.client, curve.steps, curve.values / np.maximum(steps.values, 1)) if known else curve)
+    return found
 
 
 def _scores(curves: list[Curve]) -> list[tuple[np.ndarray, np.ndarray]]:
