@@ -20,7 +20,7 @@ from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.rule import Limits, Rule
 
 PAIR = 2
-LISTENS = "energy-gate"
+LISTENS = "common-gate"
 
 
 def listening(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
