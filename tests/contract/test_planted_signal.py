@@ -46,11 +46,13 @@ def test_content_beats_ids_where_features_speak_half_of_taste():
     assert both - 1.96 * sqrt(both * (1 - both) / n_users) > ids
 
 
+@pytest.mark.slow
 def test_content_gains_nothing_where_features_say_nothing():
     ids, both = figures("rec/sasrec", "data.signal=0"), figures("rec/feddmmr", "data.signal=0")
     assert both[f"{HIT}/low"] <= ids[HIT]
 
 
+@pytest.mark.slow
 def test_shuffled_rows_lose_the_gain():
     told, shuffled = (
         figures("rec/feddmmr", "data.signal=0.9", f"data.features={how}") for how in ("as-given", "shuffled")

@@ -30,7 +30,12 @@ def said(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if re.match(r"  (why|try):|        \S", line)][:3]
 
 
-@pytest.mark.parametrize("title", RUNS)
+QUICK = ("V11", "V12", "Two stages")
+"""Sections that are always run; the others, whose rules have quicker tests elsewhere, with -m slow."""
+MARKED = [pytest.param(title, marks=() if title.startswith(QUICK) else pytest.mark.slow) for title in RUNS]
+
+
+@pytest.mark.parametrize("title", MARKED)
 def test_each_failure_is_made_and_named_first(title: str, tmp_path: Path) -> None:
     (_, commands), *shown = RUNS[title][:2]
     kept = {key: value for key, value in os.environ.items() if not key.startswith("EQUIPOISE_")}
