@@ -95,8 +95,10 @@ def gather(
     scored = [run for run in runs if curve(store, run).values]
     comparison = compare(compared(store, scored, labels), language) if scored else None
     groups = {line.label: list(line.runs) for line in comparison.lines} if comparison else {}
-    unscored = {labels.get(run.run_id, run.run_id): [run.run_id] for run in runs if run not in scored}
-    by_label = {label: [seen[run_id] for run_id in ids] for label, ids in (groups | unscored).items()}
+    for run in runs:
+        if run not in scored:  # a seed that failed stands with the others of its row
+            groups.setdefault(labels.get(run.run_id, run.run_id), []).append(run.run_id)
+    by_label = {label: [seen[run_id] for run_id in ids] for label, ids in groups.items()}
     return Report(
         language=language,
         what=_named(runs),

@@ -56,7 +56,8 @@ def _per_step(run: Recording) -> list[Curve]:
     """Norms over the steps that were taken for them; as they are where steps are not known."""
     found = []
     for curve in run.clients("update/norm"):
-        steps = run.of("steps", curve.client if curve.client is not None else 0)
+        assert curve.client is not None
+        steps = run.of("steps", curve.client)
         known = len(steps) == len(curve)
         found.append(Curve(curve.client, curve.steps, curve.values / np.maximum(steps.values, 1)) if known else curve)
     return found
