@@ -9,7 +9,9 @@ import argparse
 import os
 import platform
 import subprocess
-import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 from scripts.study import (
@@ -19,12 +21,15 @@ from scripts.study import (
     page,
     read,
     recommendation,
+    records,
     svhn_explosion,
     two_stage,
     why_v10_fails,
     why_v11_fails,
 )
 
+from equipoise.cli.sweep import carried_out, require_all
+from equipoise.run.grid import Grid, load_grid
 from equipoise.store.database import open_existing
 
 VISION: dict[str, ModuleType] = {
@@ -49,29 +54,56 @@ def main() -> None:
     parser.add_argument("--store", default="runs/study.db")
     parser.add_argument("--pages-only", action="store_true", help="train nothing")
     parser.add_argument("--seeds", help="how many seeds to train now, or which (0,2); all unless given")
+    parser.add_argument("--jobs", type=int, help="runs at a time; all cores unless given")
     parser.add_argument("--commit", default=_commit(), help="what the runs were made by")
     given = parser.parse_args()
     for name in given.only:
-        sweeps = [f"{one} scale={given.scale}" for one in getattr(PAGES[name], "SWEEPS", [f"studies/{name}"])]
-        for sweep in [] if given.pages_only else sweeps:
-            command = [
-                "sweep",
-                *sweep.split(),
-                "--store",
-                given.store,
-                *(["--seeds", given.seeds] if given.seeds else []),
-            ]
-            subprocess.run([sys.executable, "-m", "equipoise", *command], check=True)
+        study, commits = (_kept if name in RECOMMENDATION else _stored)(name, given)
+        parts = [_made_by(_sweeps(name, given.scale), study, commits), *PAGES[name].parts(study)]
+        print(f"wrote {page.write(name, PAGES[name].TITLE, parts)}")
+
+
+def _stored(name: str, given: argparse.Namespace) -> tuple[read.Study, str]:
+    """A study whose clients are looked at again: the store has to be there."""
+    sweeps = _sweeps(name, given.scale)
+    for sweep in sweeps:
+        _train(load_grid(*_split(sweep), given.seeds), given)
+    with open_existing(given.store) as store:
+        return read.load(store, *sweeps), given.commit
+
+
+def _kept(name: str, given: argparse.Namespace) -> tuple[read.Study, str]:
+    """A study of numbers alone: what was recorded before is neither trained nor looked up again."""
+    cells = []
+    for sweep in _sweeps(name, given.scale):
+        cells += load_grid(*_split(sweep)).cells
+        done = records.load(name, cells)
+        grid = load_grid(*_split(sweep), given.seeds)
+        _train(replace(grid, cells=[c for c in grid.cells if c.config.fingerprint() not in done]), given)
+    if Path(given.store).exists():
         with open_existing(given.store) as store:
-            study = read.load(store, *sweeps)
-            parts = [_made_by(" and ".join(sweeps), study, given.commit), *PAGES[name].parts(study)]
-            print(f"wrote {page.write(name, PAGES[name].TITLE, parts)}")
+            records.keep(name, cells, store, given.commit, getattr(PAGES[name], "CLIENTS", ()))
+    return records.study(name, cells), ", ".join(records.commits(name, cells))
 
 
-def _made_by(sweep: str, study: read.Study, commit: str) -> str:
+def _train(grid: Grid, given: argparse.Namespace) -> None:
+    if grid.cells and not given.pages_only:
+        require_all(carried_out(grid, given.store, given.jobs))
+
+
+def _sweeps(name: str, scale: str) -> list[str]:
+    return [f"{one} scale={scale}" for one in getattr(PAGES[name], "SWEEPS", [f"studies/{name}"])]
+
+
+def _split(sweep: str) -> tuple[str, list[str]]:
+    source, *overrides = sweep.split()
+    return source, overrides
+
+
+def _made_by(sweeps: Sequence[str], study: read.Study, commit: str) -> str:
     seeds = ", ".join(str(seed) for seed in study.seeds)
     return (
-        f"Made by `equipoise sweep {sweep}` at commit {commit}, seeds {seeds}, one thread a run, "
+        f"Made by `equipoise sweep {' and '.join(sweeps)}` at commit {commit}, seeds {seeds}, one thread a run, "
         f"{os.cpu_count()} cores, {platform.machine()}. Accuracies are in percent on test, mean ± deviation over "
         "seeds; λ, losses and gradients are means over the steps of a checkpoint unless called last."
     )

@@ -13,6 +13,14 @@ from equipoise.store import metrics, read
 from equipoise.store.transact import Store
 
 LAST = -1
+SCHEMA = {
+    "label": pl.Utf8,
+    "seed": pl.Int64,
+    "step": pl.Int64,
+    "client": pl.Int64,
+    "name": pl.Utf8,
+    "value": pl.Float64,
+}
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,8 @@ class Study:
     name: str
     rows: pl.DataFrame
     runs: dict[tuple[str, int], str]
-    store: Store
+    store: Store | None = None
+    """Where the clients are kept, for studies that fuse them."""
 
     @property
     def labels(self) -> list[str]:
@@ -52,6 +61,7 @@ class Study:
 
     def fused(self, label: str, servers: Sequence[Server]) -> list[list[float]]:
         """The accuracy of other servers on the same clients: for each server, of every seed."""
+        assert self.store is not None
         found = []
         for seed in self.seeds:
             fused = fuse(self.store, read.find_run(self.store, self.runs[label, seed]), servers)
@@ -72,8 +82,7 @@ def load(store: Store, *names: str) -> Study:
         rows += [(label, run.seed, r.step, r.client, r.name, r.value) for r in metrics.rows(store, run_id)]
     if not runs:
         raise SystemExit(f"the store has no finished sweep '{names[0]}'")
-    schema = {"label": pl.Utf8, "seed": pl.Int64, "step": pl.Int64, "client": pl.Int64, "name": pl.Utf8}
-    return Study(names[0], pl.DataFrame(rows, schema={**schema, "value": pl.Float64}, orient="row"), runs, store)
+    return Study(names[0], pl.DataFrame(rows, schema=SCHEMA, orient="row"), runs, store)
 
 
 def percent(values: list[float]) -> str:

@@ -1,0 +1,106 @@
+"""Finished runs of a study, kept beside its page: one line each, so that days of training outlive the machine.
+
+    docs/results/records/<study>.jsonl      label, seed, hash of the configuration, commit, what the page reads
+
+A cell whose configuration has a line is not trained again. A line of a configuration that has changed since counts no
+longer; it is dropped when the file is next written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import polars as pl
+from scripts.study.page import RESULTS
+from scripts.study.read import SCHEMA, Study
+
+from equipoise.run.grid import Cell
+from equipoise.store import metrics, read
+from equipoise.store.transact import Store
+
+SERVER_ONCE = ("bytes/down", "bytes/up")
+"""Known at every round; the last one is enough."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One finished run."""
+
+    label: str
+    seed: int
+    config: str
+    commit: str
+    server: dict[str, list[tuple[int, float]]]
+    """Name → (step, value) of every evaluation."""
+    clients: dict[str, list[tuple[int, float]]]
+    """Name → (client, value) in the last round."""
+
+
+def load(name: str, cells: Sequence[Cell]) -> dict[str, Kept]:
+    """The kept runs of these cells, by the hash of their configuration."""
+    path = _path(name)
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    kept = [Kept(**json.loads(line)) for line in lines]
+    wanted = {cell.config.fingerprint() for cell in cells}
+    return {one.config: one for one in kept if one.config in wanted}
+
+
+def keep(name: str, cells: Sequence[Cell], store: Store, commit: str, of_clients: Iterable[str]) -> int:
+    """Write down every cell that the store has and the records have not; how many those were."""
+    kept = load(name, cells)
+    fresh = [cell for cell in cells if cell.config.fingerprint() not in kept]
+    found = [one for cell in fresh if (one := _finished(store, cell, commit, of_clients)) is not None]
+    if found:
+        order = [cell.config.fingerprint() for cell in cells]
+        lines = sorted([*kept.values(), *found], key=lambda one: order.index(one.config))
+        _path(name).parent.mkdir(parents=True, exist_ok=True)
+        text = "\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in lines)
+        _path(name).write_text(text + "\n", encoding="utf-8")
+    return len(found)
+
+
+def study(name: str, cells: Sequence[Cell]) -> Study:
+    """The kept runs as one table, in the order of the cells."""
+    kept = load(name, cells)
+    rows, runs = [], {}
+    for one in (kept[key] for cell in cells if (key := cell.config.fingerprint()) in kept):
+        runs[one.label, one.seed] = one.config
+        rows += [(one.label, one.seed, step, None, key, v) for key, curve in one.server.items() for step, v in curve]
+        rows += [(one.label, one.seed, 0, client, key, v) for key, last in one.clients.items() for client, v in last]
+    if not runs:
+        raise SystemExit(f"no run of '{name}' is recorded in {_path(name)}")
+    return Study(name, pl.DataFrame(rows, schema=SCHEMA, orient="row"), runs)
+
+
+def commits(name: str, cells: Sequence[Cell]) -> list[str]:
+    return sorted({one.commit for one in load(name, cells).values()})
+
+
+def _finished(store: Store, cell: Cell, commit: str, of_clients: Iterable[str]) -> Kept | None:
+    runs = [run for run in read.runs(store, config_hash=cell.config.fingerprint()) if run.status == "done"]
+    if not runs:
+        return None
+    rows = list(metrics.rows(store, runs[0].run_id))
+    server: dict[str, list[tuple[int, float]]] = {}
+    for row in rows:
+        if row.client is None:
+            server.setdefault(row.name, []).append((row.step, _short(row.value)))
+    for name in SERVER_ONCE:
+        server[name] = server[name][-1:]
+    clients: dict[str, list[tuple[int, float]]] = {}
+    for name in of_clients:
+        told = [(row.step, row.client, row.value) for row in rows if row.client is not None and row.name == name]
+        last = max((step for step, _, _ in told), default=None)
+        clients[name] = [(client, _short(value)) for step, client, value in told if step == last]
+    return Kept(cell.label, cell.config.seed, cell.config.fingerprint(), commit, server, clients)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def _path(name: str) -> Path:
+    return RESULTS / "records" / f"{name}.jsonl"
