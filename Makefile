@@ -33,7 +33,7 @@ format: setup
 	$(BIN)/ruff format .
 
 bench: setup           ## ratios measured side by side in one run
-	$(BIN)/python scripts/bench_overhead.py
+	$(BIN)/equipoise bench
 
 docs: setup            ## write docs/reference from the code
 	$(BIN)/python scripts/write_reference.py

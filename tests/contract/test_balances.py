@@ -13,12 +13,13 @@ from equipoise.balance.policy import Balance
 from equipoise.client.images import ImageFeed, ImageWork
 from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
+from equipoise.core.codec import decode, encode
 from equipoise.core.registry import BALANCES
 from equipoise.core.values import ClientUpdate, Images, Moment, Task
 from equipoise.data.augment import normalise
 from equipoise.engine.engine import clock_of, method_of
 from equipoise.engine.local import Local
-from equipoise.engine.messages import results_bytes, results_from, tasks_bytes, tasks_from
+from equipoise.engine.messages import results_message, results_of, tasks_message, tasks_of
 from equipoise.models.build import build_model, state_of
 from equipoise.models.heads import ANCHORS
 from equipoise.objective.compose import Batch, Net
@@ -47,7 +48,8 @@ def recipe_of(config: Config) -> Recipe:
     method = method_of(config)
     assert method.balance is not None
     model = build_model(config.model, (3, 8, 8), 5, config.seed, method.head)
-    return Recipe(config, clock_of(config), model, method.objective, method.balance, no_feed)
+    work = ImageWork(config, clock_of(config), Images(np.empty(0), np.empty(0)), MEAN, STD)
+    return Recipe(config, model, method.objective, method.balance, work, no_feed)
 
 
 def no_feed(task: Task) -> NoReturn:
@@ -89,15 +91,16 @@ def test_the_networks_gradient_is_made_of_the_recorded_numbers(name, images):
 
 
 def by_wire(recipe: Recipe, task: Task, images: Images) -> ClientUpdate:
-    (sent,) = tasks_from(tasks_bytes([task]))
-    (back,) = results_from(results_bytes([in_place(recipe, sent, images)]))
+    (sent,) = tasks_of(decode(encode(*tasks_message([task]))), task.shared)
+    (back,) = results_of(decode(encode(*results_message([in_place(recipe, sent, images)]))))
     assert isinstance(back, ClientUpdate)
     return back
 
 
 def in_place(recipe: Recipe, task: Task, images: Images) -> ClientUpdate:
-    feed = ImageFeed(ImageWork(recipe.config, recipe.clock, MEAN, STD), task, images, counts(images))
-    (result,) = train(replace(recipe, feed=lambda _: feed), [task])
+    work = replace(recipe.work, train=images)
+    feed = ImageFeed(work, task, np.arange(len(images)), counts(images))
+    (result,) = train(replace(recipe, work=work, feed=lambda _: feed), [task])
     assert isinstance(result, ClientUpdate)
     return result
 

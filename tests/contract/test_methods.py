@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from equipoise.config.schema import Config
+from equipoise.core.codec import decode, encode
 from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientUpdate, Event, Result, Task
 from equipoise.engine.engine import Site
 from equipoise.engine.local import Local
-from equipoise.engine.messages import results_bytes, results_from
+from equipoise.engine.messages import results_message, results_of
 from equipoise.run.build import build
 from equipoise.run.loop import Record, federate, first_snapshot, plan
 from tests.conftest import (
@@ -64,7 +65,7 @@ def test_an_update_survives_the_codec(run):
     federation = build(run[0])
     for result in Local(federation.site).map(plan(federation, run[1][0].snapshot, 1)):
         assert isinstance(result, ClientUpdate)
-        (back,) = results_from(results_bytes([result]))
+        (back,) = results_of(decode(encode(*results_message([result]))))
         assert isinstance(back, ClientUpdate)
         assert_same_update(back, result)
 

@@ -19,4 +19,4 @@ def none(options: BalanceOptions | None = None) -> Balance:
     def weigh(losses: Losses, policy: State, moment: Moment) -> Weighed:
         return Weighed(losses.base, None, lam=0.0)
 
-    return Balance(no_parameters, weigh)
+    return Balance(no_parameters, weigh, is_idle=True)

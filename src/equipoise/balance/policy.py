@@ -47,6 +47,8 @@ class Balance:
     weigh: Callable[[Losses, State, Moment], Weighed]
     learning: Learning | None = None
     cap: Bound | None = None
+    is_idle: bool = False
+    """Whether the network sees L_b as it is, whatever the losses are."""
 
 
 def no_parameters(counts: Labels) -> State:

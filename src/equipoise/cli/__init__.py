@@ -13,6 +13,7 @@ import typer
 from equipoise import __version__
 from equipoise.cli import (
     balances,
+    bench,
     compare,
     data,
     demo,
@@ -79,6 +80,7 @@ app.command("presets")(presets.presets)
 app.command("methods")(methods.methods)
 app.command("balances")(balances.balances)
 app.command("rules")(rules.rules)
+app.command("bench")(bench.bench)
 
 
 def _version(wanted: bool) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equipoise.cli.options import EventsTo, Json, Overrides, StoreAt
 from equipoise.cli.session import followed, print_run
+from equipoise.core.stopwatch import WATCH
+
+if TYPE_CHECKING:
+    from equipoise.config.schema import Config
 
 PRESET = typer.Argument(help="A preset (see `equipoise presets`) or a YAML file.", show_default=False)
 
@@ -16,6 +21,7 @@ def run(
     preset: Annotated[str, PRESET],
     overrides: Overrides = None,
     tensorboard: EventsTo = None,
+    profile: Annotated[bool, typer.Option("--profile", help="Say where the time went, and what would help.")] = False,
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
@@ -37,6 +43,30 @@ def run(
     from equipoise.store.database import open_store
 
     request = load(preset, overrides or [])
+    if profile:
+        WATCH.start()
     with open_store(store) as opened:
         run_id = followed(lambda watch: start(opened, request, watch), tensorboard)
         print_run(opened, run_id, as_json)
+    if profile:
+        print_profile(WATCH.stop(), request.config)
+
+
+def print_profile(seconds: Mapping[str, float], config: Config) -> None:
+    """On stderr, so that a document on stdout stays one."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from equipoise.run.profile import PARTS, advice, parts
+
+    found = parts(seconds)
+    server, workers = (sum(getattr(part, who) for part in found) or 1.0 for who in ("server", "workers"))
+    has_workers = any(part.workers for part in found)
+    table = Table("part", "seconds", "share", *(["workers", "share"] if has_workers else []), "what", box=None)
+    for part in found:
+        theirs = [f"{part.workers:.2f}", f"{part.workers / workers:.0%}"] if has_workers else []
+        table.add_row(part.name, f"{part.server:.2f}", f"{part.server / server:.0%}", *theirs, PARTS[part.name])
+    console = Console(stderr=True)
+    console.print(table)
+    for text in advice(seconds, config, getattr(config.partition, "clients", 1)) or ["no setting would help much"]:
+        console.print(f"try: {text}", highlight=False, markup=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from equipoise.core.streams import stream
 from equipoise.core.values import Indices
 
@@ -16,7 +14,15 @@ def batches(n_samples: int, size: int, seed: int, epoch: int, client: int) -> li
     [32, 33]
     """
     order = stream(seed, "batches", epoch, client).permutation(n_samples)
-    cuts = list(range(size, n_samples, size))
-    if len(cuts) > 0 and size > 1 and n_samples - cuts[-1] == 1:
-        cuts.pop()
-    return np.split(order, cuts)
+    n = n_batches(n_samples, size)
+    return [order[k * size : (k + 1) * size if k + 1 < n else n_samples] for k in range(n)]
+
+
+def n_batches(n_samples: int, size: int) -> int:
+    """How many batches an epoch has.
+
+    >>> n_batches(64, 32), n_batches(65, 32), n_batches(66, 32), n_batches(3, 1)
+    (2, 2, 3, 3)
+    """
+    n = max(1, -(-n_samples // size))
+    return n - 1 if n > 1 and size > 1 and n_samples % size == 1 else n

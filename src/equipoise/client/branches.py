@@ -44,8 +44,7 @@ def branch_ratios(squares: Mapping[str, Tensor], clients: int | None = None) -> 
     return {branch: (mean / backbone.clamp_min(1e-30)).sqrt() for branch, mean in means.items()}
 
 
-def branch_gradients(leaves: Mapping[str, Tensor], clients: int) -> list[dict[str, float]]:
-    """branch/<name>/grad of every client, from the gradients that `leaves` hold now."""
+def branch_gradients(leaves: Mapping[str, Tensor], clients: int) -> dict[str, Tensor]:
+    """branch/<name>/grad, one number per client, from the gradients that `leaves` hold now."""
     held = {name: leaf.grad.square() for name, leaf in leaves.items() if leaf.grad is not None and in_branch(name)}
-    ratios = branch_ratios(held, clients)
-    return [{f"branch/{branch}/grad": float(ratio[k]) for branch, ratio in ratios.items()} for k in range(clients)]
+    return {f"branch/{branch}/grad": ratio for branch, ratio in branch_ratios(held, clients).items()}

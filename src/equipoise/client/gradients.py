@@ -16,32 +16,25 @@ EVERY = 256
 """One of so many steps of the whole run: a backward pass per term costs about 1.5 % of the training then."""
 
 
-def sampled(losses: Sequence[Losses], params: Sequence[Tensor], is_stacked: bool) -> list[dict[str, float]]:
-    """One dictionary per client. Must be called before the graph is freed.
+def sampled(losses: Losses, params: Sequence[Tensor], is_stacked: bool) -> dict[str, Tensor]:
+    """One number per client. Must be called before the graph is freed.
 
     Nothing for a single term: its norm is `grad/norm`, for free.
     """
-    first, n = losses[0], len(losses)
-    if first.align is None and len(first.parts) == 1:
-        return [{} for _ in losses]
-    names = [*first.parts, *(["align"] if first.align is not None else [])]
-    grads = {name: _gradient([_term(each, name) for each in losses], params, n, is_stacked) for name in names}
+    if losses.align is None and len(losses.parts) == 1:
+        return {}
+    terms = {**losses.parts} | ({} if losses.align is None else {"align": losses.align})
+    grads = {name: _gradient(term, params, is_stacked) for name, term in terms.items()}
     found = {f"grad/norm/{name}": _norms(grad) for name, grad in grads.items()}
-    if first.align is not None:
-        base = [torch.stack(parts).sum(0) for parts in zip(*(grads[name] for name in first.parts), strict=True)]
+    if losses.align is not None:
+        base = [torch.stack(parts).sum(0) for parts in zip(*(grads[name] for name in losses.parts), strict=True)]
         found["grad/cosine"] = _cosines(base, grads["align"])
-    return [{name: float(values[client]) for name, values in found.items()} for client in range(n)]
+    return found
 
 
-def _term(losses: Losses, name: str) -> Tensor:
-    term = losses.align if name == "align" else losses.parts[name]
-    assert term is not None, "clients that train together have the same terms"
-    return term
-
-
-def _gradient(terms: Sequence[Tensor], params: Sequence[Tensor], n: int, is_stacked: bool) -> list[Tensor]:
+def _gradient(term: Tensor, params: Sequence[Tensor], is_stacked: bool) -> list[Tensor]:
     """Of every weight, one row per client: a client's term depends on no other client's weights."""
-    total = torch.stack(list(terms)).sum()
+    total, n = term.sum(), len(term)
     if not total.requires_grad:
         return [param.new_zeros(n, param.numel() // (n if is_stacked else 1)) for param in params]
     found = torch.autograd.grad(total, params, retain_graph=True, allow_unused=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from equipoise.client.feed import Step
 from equipoise.client.recall import READ, RECENT, Recall, last_items, standardised
@@ -52,6 +53,15 @@ class HistoryWork:
     n_items: int = 0
     holds_rows: bool = False
     """Whether a client holds only the rows of the item table that it touches."""
+    tells = False
+    """Whether it takes the trained model to say what is told."""
+
+    def collate(self, windows: Sequence[Windows]) -> Windows:
+        """Lists of rows are as long as the longest."""
+        return Windows(*(pad_sequence(list(part), batch_first=True) for part in zip(*windows, strict=True)))
+
+    def entering(self, batch: Windows) -> dict[str, Tensor]:
+        return {}
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,7 @@ class HistoryFeed:
         self.losses = [_known(own, len(history.items)) for history in histories]
         self._now: list[int] = []
         self._recall = self._make_recall()
+        self._offered: tuple[Indices, np.ndarray] | None = None
         drawn = self._drawn()
         owned = np.concatenate([history.items for history in histories])
         self.rows = np.unique(np.concatenate([owned, drawn])) if work.holds_rows and len(drawn) else None
@@ -87,19 +98,19 @@ class HistoryFeed:
 
     @property
     def n_steps(self) -> int:
-        return len(self.task.epochs) * -(-len(self.spans) // self.work.config.client.batch)
+        return -(-len(self.spans) // self.work.config.client.batch)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self, epoch: int) -> Iterator[Step]:
         size, seed, client = self.work.config.client.batch, self.work.config.seed, self.task.client
-        offers = self._offers()
-        for epoch in self.task.epochs:
-            order = stream(seed, "batches", epoch, client).permutation(len(self.spans))
-            noise = torch.Generator().manual_seed(stream_seed(seed, "noise", epoch, client))
-            n = -(-len(order) // size)
-            for step in range(n):
-                self._now = order[step * size : (step + 1) * size].tolist()
-                moment = Moment(self.work.clock.progress(epoch, step / n), self.counts, epoch)
-                yield Step(epoch * n + step, moment, self._windows(offers, noise))
+        if self._offered is None:
+            self._offered = self._offers()
+        order = stream(seed, "batches", epoch, client).permutation(len(self.spans))
+        noise = torch.Generator().manual_seed(stream_seed(seed, "noise", epoch, client))
+        n = self.n_steps
+        for step in range(n):
+            self._now = order[step * size : (step + 1) * size].tolist()
+            moment = Moment(self.work.clock.progress(epoch, step / n), self.counts, epoch)
+            yield Step(epoch * n + step, moment, self._windows(self._offered, noise))
 
     def observe(self, memory: State) -> None:
         """The losses of the step's positions: they move the running level, and decide what is remembered."""

@@ -46,8 +46,8 @@ def descend(
     (_sgd if options.optimiser == "sgd" else _adamw)(params, buffers, options, fading)
 
 
-Clipped = tuple[float, float]
-"""The norm of a client's gradient, and the factor that clipping multiplied it by."""
+Clipped = tuple[Tensor, Tensor]
+"""The norms of the clients' gradients, and the factors that clipping multiplied them by."""
 
 
 def clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | None, joint: bool) -> Clipped:
@@ -57,18 +57,18 @@ def clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | None, 
     """
     norm = torch.nn.utils.get_total_norm([param.grad for param in params if param.grad is not None])
     if clip is None:
-        return norm.item(), 1.0
+        return norm[None], torch.ones(1)
     total = torch.stack([norm, *own[0].values()]).norm() if joint else norm
     torch.nn.utils.clip_grads_with_norm_(params, clip, total)
-    return norm.item(), min(1.0, clip / (total.item() + 1e-6))
+    return norm[None], (clip / (total[None] + 1e-6)).clamp_max(1)
 
 
-def each_clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | None, joint: bool) -> list[Clipped]:
+def each_clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | None, joint: bool) -> Clipped:
     """The same for weights with a leading client axis: every client by its own norm."""
     grads = [param.grad for param in params if param.grad is not None]
     norms = torch.stack([grad.reshape(len(grad), -1).norm(dim=1) for grad in grads]).norm(dim=0)
     if clip is None:
-        return [(norm, 1.0) for norm in norms.tolist()]
+        return norms, torch.ones_like(norms)
     totals = norms
     if joint:
         totals = torch.stack(
@@ -77,7 +77,7 @@ def each_clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | N
     factors = (clip / (totals + 1e-6)).clamp_max(1)
     for grad in grads:
         grad.mul_(factors.view(-1, *[1] * (grad.ndim - 1)))
-    return list(zip(norms.tolist(), factors.tolist(), strict=True))
+    return norms, factors
 
 
 def _sgd(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions, fading: list[str]) -> None:

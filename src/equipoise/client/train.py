@@ -11,29 +11,30 @@ not the others; nothing is repaired.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
+import numpy as np
 import torch
 from torch import nn
 
 from equipoise.balance.policy import Balance
 from equipoise.balance.schedule import schedule
 from equipoise.client.branches import branch_gradients
-from equipoise.client.feed import Feed, Step, lockstep
+from equipoise.client.feed import Feed, Step, Work, lockstep
 from equipoise.client.gradients import EVERY, sampled
 from equipoise.client.groups import Groups, trained
 from equipoise.client.policy import gradients, leaves, stepped
-from equipoise.client.trace import Numbers, Trace, numbers
+from equipoise.client.trace import Rows, Trace, numbers, plain
 from equipoise.client.weights import Alone, Together
 from equipoise.config.blocks import ClientOptions
 from equipoise.config.schema import Config
-from equipoise.core.clock import Clock
 from equipoise.core.errors import NonFinite
-from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Losses, Result, State, Task
+from equipoise.core.stopwatch import WATCH
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Losses, Result, State, Task, Weighed
 from equipoise.models.build import contiguous_copies
-from equipoise.objective.compose import Net, Objective
+from equipoise.objective.compose import Objective
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,10 @@ class Recipe:
     """What every client of a run has in common."""
 
     config: Config
-    clock: Clock
     model: nn.Module
     objective: Objective
     balance: Balance
+    work: Work
     feed: Callable[[Task], Feed]
     """A client's own data, for that task."""
 
@@ -56,78 +57,103 @@ class Recipe:
 
 @dataclass
 class Pupil:
-    """A client under training: its task, its data, the parameters of its λ policy, what it has written down."""
+    """A client under training: its task, its data, the parameters of its λ policy, why it was stopped."""
 
     task: Task
     feed: Feed
     policy: State
-    trace: Trace = field(default_factory=Trace)
     failure: ClientFailure | None = None
 
 
 def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
     """Train a cohort through the epochs of its tasks, each from its own model if it has one, else from the server's."""
     started, feeds = perf_counter(), [recipe.feed(task) for task in tasks]
-    order = sorted(range(len(tasks)), key=lambda k: -feeds[k].n_steps)
+    lengths = [feed.n_steps for feed in feeds]
+    order = sorted(range(len(tasks)), key=lambda k: -lengths[k])
     pupils = [Pupil(tasks[k], feeds[k], tasks[k].own.policy or recipe.balance.start(feeds[k].counts)) for k in order]
-    weights = _weights(recipe, pupils)
+    weights, trace = _weights(recipe, pupils), Trace(len(pupils))
     with torch.random.fork_rng(devices=[]):
-        for steps in lockstep([pupil.feed for pupil in pupils]):
-            _take(recipe, weights, pupils[: len(steps)], steps)
-            if all(pupil.failure is not None for pupil in pupils):
-                break
+        for epoch in tasks[0].epochs:
+            weights.begin(recipe.config.seed, epoch)
+            for steps in lockstep([pupil.feed for pupil in pupils], epoch):
+                if not all(pupil.failure for pupil in pupils[: len(steps)]):
+                    _take(recipe, weights, pupils[: len(steps)], steps, trace)
     seconds = (perf_counter() - started) / len(tasks)
-    results = [_result(recipe, pupil, *states, seconds) for pupil, states in zip(pupils, weights.states(), strict=True)]
-    return [result for _, result in sorted(zip(order, results, strict=True), key=lambda pair: pair[0])]
+    results = {}
+    for place, pupil, states, means in zip(order, pupils, weights.states(), trace.means(), strict=True):
+        if recipe.work.tells and weights.is_stacked:
+            recipe.model.load_state_dict(dict(states[0]))
+        results[place] = _result(recipe, pupil, *states, means | {"seconds": seconds})
+    WATCH.lap("update")
+    return [results[place] for place in range(len(tasks))]
 
 
 def _weights(recipe: Recipe, pupils: Sequence[Pupil]) -> Alone | Together:
     moving = trained(recipe.config, recipe.groups, pupils[0].task.step)
-    tasks = [pupil.task for pupil in pupils]
-    rows = [pupil.feed.rows for pupil in pupils if pupil.feed.rows is not None]
-    if len(tasks) == 1 and not rows:
-        return Alone(recipe.model, tasks, recipe.config.client, moving)
-    return Together(recipe.model, tasks, recipe.config.client, moving, rows or None)
+    if len(pupils) == 1 and pupils[0].feed.rows is None:
+        return Alone(recipe.model, pupils[0].task, recipe.config.client, moving)
+    tasks, feeds = [pupil.task for pupil in pupils], [pupil.feed for pupil in pupils]
+    return Together(recipe.model, tasks, feeds, recipe.config.client, moving)
 
 
-def _take(recipe: Recipe, weights: Alone | Together, pupils: Sequence[Pupil], steps: Sequence[Step]) -> None:
+def _take(
+    recipe: Recipe, weights: Alone | Together, pupils: Sequence[Pupil], steps: Sequence[Step], trace: Trace
+) -> None:
     """One step of everybody who still goes on."""
     balance, options = recipe.balance, _now(recipe, steps[0])
-    losses = weights.losses(recipe.objective, steps, pupils[0].task.shared)
-    weighed = []
-    for pupil, step, each in zip(pupils, steps, losses, strict=True):
-        pupil.policy = leaves(balance, pupil.policy)
-        weighed.append(balance.weigh(each, pupil.policy, step.moment))
-    is_sampled = any(step.number % EVERY == 0 for step in steps)
-    extra = sampled(losses, list(weights.leaves.values()), weights.is_stacked) if is_sampled else [{} for _ in steps]
-    torch.stack([each.network for each in weighed]).sum().backward()  # type: ignore[no-untyped-call]
-    is_first = pupils[0].trace.steps == 0  # of everybody's task: a cohort begins together
-    pulls = branch_gradients(weights.leaves, len(steps)) if is_first else [{} for _ in steps]
-    own = [gradients(each, pupil.policy) for each, pupil in zip(weighed, pupils, strict=True)]
-    clips = weights.clip(own, options.clip, balance.learning is not None and balance.learning.clip == "joint")
-    for k, pupil in enumerate(pupils):
-        seen = numbers(losses[k], weighed[k], *clips[k]) | (extra[k] if steps[k].number % EVERY == 0 else {}) | pulls[k]
-        pupil.failure = pupil.failure or _non_finite(seen, pupil)
-        pupil.policy = weighed[k].remembered or stepped(pupil.policy, own[k], balance.learning, clips[k][1])
-        pupil.feed.observe(losses[k].memory)
-        pupil.trace.add(seen)
+    batch = recipe.work.collate([step.drawn for step in steps])
+    WATCH.lap("data")
+    losses = weights.losses(recipe.objective, batch, steps, pupils[0].task.shared)
+    WATCH.lap("forward")
+    weighed = _weighed(balance, losses, pupils, steps)
+    sample = np.flatnonzero([step.number % EVERY == 0 for step in steps])
+    extra = sampled(losses, list(weights.leaves.values()), weights.is_stacked) if len(sample) else {}
+    network = torch.stack([each.network for each in weighed]) if weighed else losses.base
+    network.sum().backward()  # type: ignore[no-untyped-call]
+    WATCH.lap("backward")
+    is_first = trace.steps[0] == 0  # of everybody's task: a cohort begins together
+    first = {**branch_gradients(weights.leaves, len(steps)), **recipe.work.entering(batch)} if is_first else {}
+    own = [gradients(each, pupil.policy) for each, pupil in zip(weighed, pupils, strict=bool(weighed))]
+    norms, factors = weights.clip(own, options.clip, balance.learning is not None and balance.learning.clip == "joint")
+    seen = numbers(losses, weighed, norms, factors)
+    _stop_non_finite(seen, pupils, trace)
+    for k, each in enumerate(weighed):
+        pupils[k].policy = each.remembered or stepped(pupils[k].policy, own[k], balance.learning, float(factors[k]))
+    if losses.memory:
+        for k, pupil in enumerate(pupils):
+            pupil.feed.observe({name: value[k] for name, value in losses.memory.items()})
+    trace.step(seen)
+    trace.add({name: values[sample] for name, values in plain(extra).items()}, sample)
+    trace.add(plain(first), np.arange(len(steps)))
     weights.descend(options)
+    WATCH.lap("optimiser")
+
+
+def _weighed(balance: Balance, losses: Losses, pupils: Sequence[Pupil], steps: Sequence[Step]) -> list[Weighed]:
+    """What the λ policy makes of each client's losses; nothing where there is nothing to weigh."""
+    if balance.is_idle and losses.align is None:
+        return []
+    weighed = []
+    for k, (pupil, step) in enumerate(zip(pupils, steps, strict=True)):
+        align = None if losses.align is None else losses.align[k]
+        pupil.policy = leaves(balance, pupil.policy)
+        weighed.append(balance.weigh(Losses(losses.base[k], align, {}, losses.hit[k]), pupil.policy, step.moment))
+    return weighed
 
 
 def _now(recipe: Recipe, step: Step) -> ClientOptions:
     """The client's settings with the epoch's learning rate, the same for everybody."""
     options = recipe.config.client
-    factor = schedule(options.schedule, recipe.clock.progress(step.moment.epoch, 0.0))
+    factor = schedule(options.schedule, recipe.work.clock.progress(step.moment.epoch, 0.0))
     return options if factor == 1.0 else options.model_copy(update={"lr": options.lr * factor})
 
 
-def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, seconds: float) -> Result:
+def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, measured: Mapping[str, float]) -> Result:
     if pupil.failure is not None:
         return pupil.failure
     feed, task = pupil.feed, pupil.task
     own = ClientState(model, buffers, *map(contiguous_copies, (pupil.policy, feed.memory(), feed.told(recipe.model))))
-    counted = {"steps": pupil.trace.steps, "samples": feed.samples, "seconds": seconds}
-    metrics = {**pupil.trace.means(), **feed.numbers(), **counted}
+    metrics = {**measured, **feed.numbers(), "samples": feed.samples}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}
     return ClientUpdate(task.client, feed.samples, model, own, metrics, feed.counts.tolist(), held)
@@ -135,23 +161,29 @@ def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, seconds:
 
 def first_losses(recipe: Recipe, task: Task) -> Losses:
     """What a client's first batch would cost; nothing is trained."""
-    recipe.model.load_state_dict({name: task.shared[name] for name in recipe.model.state_dict()})
-    recipe.model.train()
-    net = Net(recipe.model, dict(recipe.model.named_parameters()))
+    weights = Alone(recipe.model, task, recipe.config.client, None)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        _, moment, batch = next(recipe.feed(task).steps())
-        return recipe.objective(net, batch, task.shared, moment)
+        weights.begin(recipe.config.seed, 0)
+        step = next(recipe.feed(task).steps(0))
+        return weights.losses(recipe.objective, recipe.work.collate([step.drawn]), [step], task.shared)
 
 
-def _non_finite(seen: Numbers, pupil: Pupil) -> ClientFailure | None:
-    bad = [name for name, value in seen.items() if not -float("inf") < value < float("inf")]
-    if not bad:
-        return None
-    trace, task = pupil.trace, pupil.task
-    before = ", ".join(f"{name} {value:.4g}" for name, value in trace.last.items()) or "nothing: the first step"
+def _stop_non_finite(seen: Rows, pupils: Sequence[Pupil], trace: Trace) -> None:
+    """Whoever has a number that is not finite is stopped, with what it had in the step before."""
+    finite = np.isfinite(list(seen.values()))
+    if finite.all():
+        return
+    for k, pupil in enumerate(pupils):
+        if pupil.failure is None and not finite[:, k].all():
+            name = list(seen)[int(finite[:, k].argmin())]
+            pupil.failure = _failure(pupil, f"{name} is {seen[name][k]}", int(trace.steps[k]), trace.last(k))
+
+
+def _failure(pupil: Pupil, what: str, step: int, last: Mapping[str, float]) -> ClientFailure:
+    before = ", ".join(f"{name} {value:.4g}" for name, value in last.items()) or "nothing: the first step"
     error = NonFinite(
-        f"{bad[0]} is {seen[bad[0]]} at local step {trace.steps}; the step before it had {before}",
-        where=f"checkpoint {task.step + 1}, client {task.client}",
+        f"{what} at local step {step}; the step before it had {before}",
+        where=f"checkpoint {pupil.task.step + 1}, client {pupil.task.client}",
         fix="lower client.lr, or set client.clip=1.0",
     )
-    return ClientFailure(task.client, "non-finite", str(error))
+    return ClientFailure(pupil.task.client, "non-finite", str(error))

@@ -3,8 +3,8 @@
     alone      the network with its own weights                    w [*]
     together   the same network, mapped over the clients           w [K, *]       torch.func, one pass for all
 
-Both give one `Losses` per client, so the loop above them does not know which it has. Clients that are done leave from
-the end: the rest go on with a shorter axis, and nothing is masked or computed in vain.
+Both give `Losses` with the clients' axis in front, so the loop above them does not know which it has. Clients that are
+done leave from the end: the rest go on with a shorter axis, and nothing is computed in vain.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.utils._pytree import tree_map
 
-from equipoise.client.feed import Step
+from equipoise.client.feed import Feed, Step
 from equipoise.client.optimiser import Clipped, clipped, descend, each_clipped, restored, start_buffers
 from equipoise.config.blocks import ClientOptions
-from equipoise.core.values import Indices, Losses, State, Task
+from equipoise.core.streams import stream_seed
+from equipoise.core.values import Losses, Moment, State, Task
 from equipoise.models.build import contiguous_copies
 from equipoise.objective.compose import Net, Objective
 
@@ -27,11 +30,8 @@ from equipoise.objective.compose import Net, Objective
 class Alone:
     is_stacked = False
 
-    def __init__(
-        self, model: nn.Module, tasks: Sequence[Task], options: ClientOptions, trained: Collection[str] | None
-    ) -> None:
-        (task,) = tasks
-        self.model = model
+    def __init__(self, model: nn.Module, task: Task, options: ClientOptions, trained: Collection[str] | None) -> None:
+        self.model, self.client = model, task.client
         source = {**task.shared, **task.own.model}
         model.load_state_dict({name: source[name] for name in model.state_dict()})
         model.train()
@@ -39,13 +39,18 @@ class Alone:
         self.leaves = {name: param for name, param in self.net.params.items() if trained is None or name in trained}
         self.buffers = restored(task.own.optimiser, start_buffers(self.leaves, options))
 
-    def losses(self, objective: Objective, steps: Sequence[Step], received: State) -> list[Losses]:
+    def begin(self, seed: int, epoch: int) -> None:
+        """Noise inside the network comes from the client's stream of the epoch, through torch's global generator."""
+        torch.manual_seed(stream_seed(seed, "noise", epoch, self.client))
+
+    def losses(self, objective: Objective, batch: Any, steps: Sequence[Step], received: State) -> Losses:
         (step,) = steps
         self.model.zero_grad()
-        return [objective(self.net, step.batch, received, step.moment)]
+        own = tree_map(lambda part: None if part is None else part[0], batch)
+        return _as_cohort(objective(self.net, own, received, step.moment))
 
-    def clip(self, own: Sequence[State], clip: float | None, joint: bool) -> list[Clipped]:
-        return [clipped(list(self.leaves.values()), own, clip, joint)]
+    def clip(self, own: Sequence[State], clip: float | None, joint: bool) -> Clipped:
+        return clipped(list(self.leaves.values()), own, clip, joint)
 
     def descend(self, options: ClientOptions) -> None:
         descend(self.leaves, self.buffers, options, getattr(self.model, "tables", ()))
@@ -54,8 +59,17 @@ class Alone:
         yield contiguous_copies(self.model.state_dict()), contiguous_copies(self.buffers)
 
 
+def _as_cohort(losses: Losses) -> Losses:
+    """One client's losses as those of a cohort of one."""
+    align = None if losses.align is None else losses.align[None]
+    parts, memory, measured = (
+        {name: value[None] for name, value in part.items()} for part in (losses.parts, losses.memory, losses.measured)
+    )
+    return Losses(losses.base[None], align, parts, losses.hit[None], memory, measured)
+
+
 class Together:
-    """For networks without buffers and without noise of their own (`stacks`)."""
+    """For networks without noise of their own and without buffers that training changes (`stacks`)."""
 
     is_stacked = True
 
@@ -63,15 +77,19 @@ class Together:
         self,
         model: nn.Module,
         tasks: Sequence[Task],
+        feeds: Sequence[Feed],
         options: ClientOptions,
         trained: Collection[str] | None,
-        rows: Sequence[Indices] | None = None,
     ) -> None:
-        self.model, self.trained, self.rows = model.train(), trained, rows or ()
-        self.tables = getattr(model, "tables", ()) if rows else ()
+        self.model = model.train()
+        self.rows = [feed.rows for feed in feeds if feed.rows is not None]
+        self.tables = getattr(model, "tables", ()) if self.rows else ()
+        self.counts = torch.from_numpy(np.stack([feed.counts for feed in feeds]))
         sources = [{**task.shared, **task.own.model} for task in tasks]
         self.params = {name: self._stack(name, [source[name] for source in sources]) for name in model.state_dict()}
-        fresh = start_buffers({name: self.params[name][0] for name in self._moving()}, options)
+        weights = [name for name, param in model.named_parameters() if param.requires_grad]
+        self.moving = [name for name in weights if trained is None or name in trained]
+        fresh = start_buffers({name: self.params[name][0] for name in self.moving}, options)
         saved = [restored(task.own.optimiser, dict(contiguous_copies(fresh))) for task in tasks]
         self.buffers = {name: torch.stack([one[name] for one in saved]) for name in fresh}
         self.leaves: dict[str, Tensor] = {}
@@ -83,24 +101,25 @@ class Together:
         held = [tensor[torch.from_numpy(rows)] for tensor, rows in zip(tensors, self.rows, strict=True)]
         return torch.nn.utils.rnn.pad_sequence(held, batch_first=True)
 
-    def losses(self, objective: Objective, steps: Sequence[Step], received: State) -> list[Losses]:
-        n, moment = len(steps), steps[0].moment
+    def begin(self, seed: int, epoch: int) -> None:
+        """No noise, nothing to begin."""
+
+    def losses(self, objective: Objective, batch: Any, steps: Sequence[Step], received: State) -> Losses:
+        n, epoch = len(steps), steps[0].moment.epoch
         frozen = {name: param[:n] for name, param in self.params.items()}
-        self.leaves = {name: frozen.pop(name).detach().requires_grad_() for name in self._moving()}
-        kind = type(steps[0].batch)
-        batches = _stacked([step.batch for step in steps])
+        self.leaves = {name: frozen.pop(name).detach().requires_grad_() for name in self.moving}
+        progress = torch.tensor([step.moment.progress for step in steps])
+        axes = tree_map(lambda part: None if part is None else 0, batch)
 
-        def one(params: State, batch: tuple[Tensor, ...]) -> dict[str, Any]:
+        def one(params: State, batch: Any, progress: Tensor, counts: Tensor) -> dict[str, Any]:
             net = Net(lambda *inputs: functional_call(self.model, dict(params), inputs), params)
-            return _flat(objective(net, kind(*batch), received, moment))
+            moment = Moment(progress, counts, epoch)  # type: ignore[arg-type]
+            return _flat(objective(net, batch, received, moment))
 
-        found = torch.vmap(one)({**frozen, **self.leaves}, batches)
-        return [_losses(found, client) for client in range(n)]
+        mapped = torch.vmap(one, in_dims=(0, axes, 0, 0))
+        return _losses(mapped({**frozen, **self.leaves}, batch, progress, self.counts[:n]))
 
-    def _moving(self) -> list[str]:
-        return [name for name in self.params if self.trained is None or name in self.trained]
-
-    def clip(self, own: Sequence[State], clip: float | None, joint: bool) -> list[Clipped]:
+    def clip(self, own: Sequence[State], clip: float | None, joint: bool) -> Clipped:
         return each_clipped(list(self.leaves.values()), own, clip, joint)
 
     def descend(self, options: ClientOptions) -> None:
@@ -109,19 +128,13 @@ class Together:
         descend(self.leaves, buffers, options, getattr(self.model, "tables", ()))
 
     def states(self) -> Iterator[tuple[State, State]]:
-        for client in range(len(next(iter(self.params.values())))):
+        """Parts of what was trained; nothing trains on them any more."""
+        for client in range(len(self.counts)):
             model = {name: self._own(name, param[client], client) for name, param in self.params.items()}
-            buffers = {name: buffer[client] for name, buffer in self.buffers.items()}
-            yield contiguous_copies(model), contiguous_copies(buffers)
+            yield model, {name: buffer[client] for name, buffer in self.buffers.items()}
 
     def _own(self, name: str, param: Tensor, client: int) -> Tensor:
         return param[: len(self.rows[client])] if name in self.tables else param
-
-
-def _stacked(batches: Sequence[Any]) -> tuple[Tensor, ...]:
-    """Each part of the clients' batches on one axis; lists of rows are as long as the longest."""
-    parts = zip(*batches, strict=True)
-    return tuple(torch.nn.utils.rnn.pad_sequence(part, batch_first=True) for part in map(list, parts))
 
 
 def _flat(losses: Losses) -> dict[str, Any]:
@@ -130,10 +143,6 @@ def _flat(losses: Losses) -> dict[str, Any]:
     return {"base": losses.base, "hit": losses.hit, **align, **{name: dict(part) for name, part in maps.items()}}
 
 
-def _losses(found: Mapping[str, Any], client: int) -> Losses:
-    def own(part: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        return {name: value[client] for name, value in part.items()}
-
-    align = found["align"][client] if "align" in found else None
-    parts, memory, measured = (own(found[name]) for name in ("parts", "memory", "measured"))
-    return Losses(found["base"][client], align, parts, found["hit"][client], memory, measured)
+def _losses(found: Mapping[str, Any]) -> Losses:
+    maps = (found[name] for name in ("memory", "measured"))
+    return Losses(found["base"], found.get("align"), found["parts"], found["hit"], *maps)

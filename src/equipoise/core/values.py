@@ -87,7 +87,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Losses:
-    """L_b, L_a (None where there is none), the named parts of L_b, and the share of the batch classified right."""
+    """L_b, L_a (None where there is none), the named parts of L_b, and the share of the batch classified right.
+
+    Of clients that train together every tensor has their axis in front.
+    """
 
     base: Tensor
     align: Tensor | None
@@ -101,7 +104,10 @@ class Losses:
 
 @dataclass(frozen=True)
 class Moment:
-    """p ∈ [0, 1), the progress of the whole run; the client's images of each class; the epoch of the whole run."""
+    """p ∈ [0, 1), the progress of the whole run; the client's images of each class; the epoch of the whole run.
+
+    Where an objective is mapped over clients, progress and counts are tensors.
+    """
 
     progress: float
     counts: Labels

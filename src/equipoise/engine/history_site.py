@@ -94,7 +94,7 @@ class HistorySite:
             return HistoryFeed(work, task, [self.history(user, task.step) for user in self.users[task.client]])
 
         objective = recommend() if method.objective is CLASSIFY else method.objective
-        return Recipe(self.config, work.clock, model, objective, method.balance, feed)
+        return Recipe(self.config, model, objective, method.balance, work, feed)
 
     def history(self, user: int, step: int) -> History:
         """A user's items up to the end of what may be trained on at that step, and which of them are targets."""

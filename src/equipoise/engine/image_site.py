@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import torch
 
 from equipoise.client.images import ImageFeed, ImageWork
 from equipoise.client.train import Recipe
 from equipoise.config.schema import Config
+from equipoise.core.errors import ConfigError
 from equipoise.core.values import Images, Indices, Labels, Task
 from equipoise.engine.engine import Arrays, Shared, clock_of, method_of, ragged, unragged
+from equipoise.engine.together import LEAST_GROUPS, MOST, pays, stacks
 from equipoise.models.build import build_model
 
 
@@ -24,7 +28,6 @@ class ImageSite:
     n_classes: int
     mean: tuple[float, ...]
     std: tuple[float, ...]
-    together: int = 1
 
     @property
     def n_clients(self) -> int:
@@ -58,14 +61,31 @@ class ImageSite:
     def is_idle(self, client: int, step: int) -> bool:
         return False
 
+    @cached_property
+    def together(self) -> int:
+        """As many as asked for, or as pay."""
+        config, method = self.config, method_of(self.config)
+        model = build_model(config.model, self.shape, self.n_classes, config.seed, method.head)
+        asked = config.engine.together
+        if asked is not None:
+            if asked > 1 and not (stacks(model) and method.maps):
+                what = f"clients of {config.method.name} with {config.model.name} cannot train along one axis"
+                fix = "leave it out; BatchNorm, dropout and memories of the past keep clients apart"
+                raise ConfigError(what, where="engine.together", fix=fix)
+            return asked
+        views = 2 if config.client.augment == "two-view" else 1
+        if not method.maps or not pays(model, torch.zeros(1, *self.shape), views * config.client.batch):
+            return 1
+        cohort = max(1, round(config.server.fraction * self.n_clients))
+        return min(MOST, -(-cohort // LEAST_GROUPS))
+
     def recipe(self) -> Recipe:
         config, method = self.config, method_of(self.config)
         model = build_model(config.model, self.shape, self.n_classes, config.seed, method.head)
         assert method.balance is not None, "method_of fills in what a method leaves open"
-        work = ImageWork(config, clock_of(config), self.mean, self.std, method.tell)
+        work = ImageWork(config, clock_of(config), self.train, self.mean, self.std, method.tell)
 
         def feed(task: Task) -> ImageFeed:
-            images = self.train.take(self.indices[task.client])
-            return ImageFeed(work, task, images, self.counts(task.client))
+            return ImageFeed(work, task, self.indices[task.client], self.counts(task.client))
 
-        return Recipe(config, work.clock, model, method.objective, method.balance, feed)
+        return Recipe(config, model, method.objective, method.balance, work, feed)

@@ -1,44 +1,43 @@
-"""Cohorts of tasks and their results as codec messages; what the server sent is written once per cohort."""
+"""Cohorts of tasks and their results as messages: a header that JSON takes, and named tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.core.codec import decode, encode, flatten, unflatten
+from equipoise.core.codec import Message, flatten, unflatten
 from equipoise.core.errors import ClientError, EquipoiseError
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Result, State, Task
 
 
-def tasks_bytes(tasks: Sequence[Task]) -> bytes:
-    first = tasks[0]
-    header = {"step": first.step, "clients": [task.client for task in tasks]}
-    header["epochs"] = [first.epochs.start, first.epochs.stop]
-    return encode(header, flatten({"shared": first.shared, **_own([task.own for task in tasks])}))
+def tasks_message(tasks: Sequence[Task]) -> Message:
+    """All but what the server sent, which is the same for every cohort of a step."""
+    header = {"step": tasks[0].step, "clients": [task.client for task in tasks]}
+    header["epochs"] = [tasks[0].epochs.start, tasks[0].epochs.stop]
+    return header, flatten(_own([task.own for task in tasks]))
 
 
-def tasks_from(data: bytes) -> list[Task]:
-    header, tensors = decode(data)
-    groups = unflatten(tensors)
-    shared, epochs = groups.get("shared", {}), range(*header["epochs"])
+def tasks_of(message: Message, shared: State) -> list[Task]:
+    header, tensors = message
+    groups, epochs = unflatten(tensors), range(*header["epochs"])
     clients = enumerate(header["clients"])
     return [Task(header["step"], client, epochs, shared, _state(groups, place)) for place, client in clients]
 
 
-def results_bytes(results: Sequence[Result]) -> bytes:
+def results_message(results: Sequence[Result]) -> Message:
     header = [_header(result) for result in results]
     own = [result.own if isinstance(result, ClientUpdate) else ClientState() for result in results]
     rows = {f"{k}:rows": result.rows for k, result in enumerate(results) if isinstance(result, ClientUpdate)}
-    return encode({"results": header}, flatten({**_own(own), **_apart(rows)}))
+    return {"results": header}, flatten({**_own(own), **rows})
 
 
-def error_bytes(error: EquipoiseError) -> bytes:
-    return encode({"raised": [error.what, error.where, error.fix]}, {})
+def error_message(error: EquipoiseError) -> Message:
+    return {"raised": [error.what, error.where, error.fix]}, {}
 
 
-def results_from(data: bytes) -> list[Result]:
+def results_of(message: Message) -> list[Result]:
     """The results, or the error that the worker raised."""
-    header, tensors = decode(data)
+    header, tensors = message
     if "raised" in header:
         what, where, fix = header["raised"]
         raise ClientError(what, where=where, fix=fix)
@@ -64,11 +63,6 @@ def _result(header: Mapping[str, Any], own: ClientState, rows: State) -> Result:
 def _own(states: Sequence[ClientState]) -> dict[str, State]:
     """Every client's groups, under its place in the cohort."""
     return {f"{place}:{name}": group for place, own in enumerate(states) for name, group in own.groups().items()}
-
-
-def _apart(groups: Mapping[str, State]) -> dict[str, State]:
-    """Tables of one model share their rows; the codec takes no tensor twice."""
-    return {group: {name: rows.clone() for name, rows in state.items()} for group, state in groups.items()}
 
 
 def _state(groups: Mapping[str, State], place: int) -> ClientState:

@@ -1,11 +1,13 @@
-"""All cores: one worker process per core, data in shared memory, tasks and results as framed messages.
+"""All cores: one worker process per core. Data, weights and results lie in shared memory, the rest goes over a socket.
 
+What the server sends is written down once a step, for all workers; the largest cohorts are begun first.
 A worker that dies or overruns its time is replaced, and its clients are run again or dropped, as `on_death` says.
 Nothing waits for a process that is gone.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import selectors
 import time
@@ -21,10 +23,12 @@ from equipoise.config.blocks import EngineOptions
 from equipoise.core.errors import EngineError
 from equipoise.core.machine import cores
 from equipoise.core.registry import ENGINES
+from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import Site, cohorts
-from equipoise.engine.messages import results_from, tasks_bytes
+from equipoise.engine.messages import results_of, tasks_message
 from equipoise.engine.shared import share
+from equipoise.engine.slab import Place, Slab, anonymous_file
 from equipoise.engine.wire import Child, receive, send
 
 
@@ -37,10 +41,26 @@ class ProcessesOptions(EngineOptions):
 
 
 @dataclass
+class Worker:
+    """A process, and the memory that its tasks and results pass through."""
+
+    child: Child
+    slab: Slab
+
+    def close(self) -> None:
+        self.child.close()
+        self.slab.close()
+
+    def kill(self) -> None:
+        self.child.kill()
+        self.slab.close()
+
+
+@dataclass
 class Busy:
     """A worker at work: on which cohort, the how-many-eth attempt, and until when."""
 
-    child: Child
+    worker: Worker
     place: int
     attempt: int
     deadline: float
@@ -55,14 +75,18 @@ class Processes:
         self.n_workers = min(options.workers or max(1, cores() // options.threads), site.n_clients)
         self._site = site
         self._descriptor, self._message = share(site)
-        self._idle: list[Child] = []
+        self._common = Slab(anonymous_file(0))
+        self._sent: dict[str, Place] = {}
+        self._idle: list[Worker] = []
         self._busy: dict[int, Busy] = {}
         self._events: list[Event] = []
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Results in the order of the cohorts, however the workers finish."""
         groups = [[tasks[place] for place in cohort] for cohort in cohorts(self._site, tasks)]
-        waiting = deque((place, 0) for place in range(len(groups)))
+        sizes = [sum(int(self._site.counts(task.client).sum()) for task in group) for group in groups]
+        waiting = deque((place, 0) for place in sorted(range(len(groups)), key=lambda place: -sizes[place]))
+        self._sent = self._common.write(tasks[0].shared) if tasks else {}
         done: dict[int, list[Result]] = {}
         try:
             for place in range(len(groups)):
@@ -79,33 +103,39 @@ class Processes:
 
     def close(self) -> None:
         self._abandon()
-        for child in self._idle:
-            child.close()
+        for worker in self._idle:
+            worker.close()
         self._idle.clear()
         if self._descriptor >= 0:
             os.close(self._descriptor)
+            self._common.close()
             self._descriptor = -1
 
     def pids(self) -> list[int]:
-        return [child.process.pid for child in [*self._idle, *(busy.child for busy in self._busy.values())]]
+        workers = [*self._idle, *(busy.worker for busy in self._busy.values())]
+        return [worker.child.process.pid for worker in workers]
 
-    def _spawn(self) -> Child:
-        child = Child("equipoise.engine.worker", [self._descriptor])
+    def _spawn(self) -> Worker:
+        slab = Slab(anonymous_file(0))
+        slabs = [self._common.descriptor, slab.descriptor]
+        child = Child("equipoise.engine.worker", [self._descriptor, *slabs])
         child.socket.settimeout(self.options.timeout)
         with suppress(ConnectionError, TimeoutError):  # a child that is gone already is noticed when it is waited for
             send(child.socket, self._message)
-        return child
+            send(child.socket, json.dumps([*slabs, WATCH.is_on]).encode())
+        return Worker(child, slab)
 
     def _give_out(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> None:
         wanted = min(self.n_workers - len(self._busy), len(waiting))
         self._idle += [self._spawn() for _ in range(wanted - len(self._idle))]  # all at once: they start side by side
         while waiting and len(self._busy) < self.n_workers:
             place, attempt = waiting.popleft()
-            child = self._idle.pop()
+            worker = self._idle.pop()
             deadline = time.monotonic() + (self.options.timeout or float("inf"))
-            self._busy[child.socket.fileno()] = Busy(child, place, attempt, deadline)
+            self._busy[worker.child.socket.fileno()] = Busy(worker, place, attempt, deadline)
+            header, tensors = tasks_message(groups[place])
             try:
-                send(child.socket, tasks_bytes(groups[place]))
+                send(worker.child.socket, json.dumps([header, self._sent, worker.slab.write(tensors)]).encode())
             except (ConnectionError, TimeoutError):
                 continue  # it died or hung while idle: the read side reports it, with its client
 
@@ -119,14 +149,18 @@ class Processes:
             for number in self._busy:
                 selector.register(number, selectors.EVENT_READ)
             ready = [key.fd for key, _ in selector.select(wait)]
+        WATCH.lap("idle")
         for number in ready:
             busy = self._busy.pop(number)
-            answer = receive(busy.child.socket)
+            answer = receive(busy.worker.child.socket)
             if answer is None:
                 self._lost(busy, groups[busy.place], "died", waiting, done)
             else:
-                self._idle.append(busy.child)
-                done[busy.place] = results_from(answer)
+                self._idle.append(busy.worker)
+                header, places, laps = json.loads(answer)
+                done[busy.place] = results_of((header, busy.worker.slab.read(places)))
+                for name, seconds in laps.items():
+                    WATCH.add(f"workers/{name}", seconds)
         for number, busy in list(self._busy.items()):
             if busy.deadline <= time.monotonic():
                 del self._busy[number]
@@ -140,8 +174,8 @@ class Processes:
         waiting: deque[tuple[int, int]],
         done: dict[int, list[Result]],
     ) -> None:
-        busy.child.kill()
-        code, step = busy.child.process.returncode, group[0].step
+        busy.worker.kill()
+        code, step = busy.worker.child.process.returncode, group[0].step
         who = ", ".join(str(task.client) for task in group)
         what = f"the worker of client {who} {how} (exit code {code})"
         if self.options.on_death == "drop":
@@ -156,5 +190,5 @@ class Processes:
     def _abandon(self) -> None:
         """Kill workers whose answer nobody waits for any more."""
         for busy in self._busy.values():
-            busy.child.kill()
+            busy.worker.kill()
         self._busy.clear()

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
-import tempfile
 from typing import Any
 
 import numpy as np
@@ -19,17 +17,14 @@ from equipoise.config.schema import check
 from equipoise.engine.engine import Site
 from equipoise.engine.history_site import HistorySite
 from equipoise.engine.image_site import ImageSite
-
-MEMORY = "/dev/shm"
+from equipoise.engine.slab import anonymous_file
 
 
 def share(site: Site) -> tuple[int, bytes]:
     """(file descriptor to pass on, the message that says what lies where)."""
     arrays, facts = site.shared()
     places: dict[str, Any] = {}
-    size = sum(array.nbytes for array in arrays.values())
-    descriptor, path = tempfile.mkstemp(dir=MEMORY if _has_room(MEMORY, size) else None)
-    os.unlink(path)
+    descriptor = anonymous_file(sum(array.nbytes for array in arrays.values()))
     with open(descriptor, "wb", closefd=False) as file:
         for name, array in arrays.items():
             file.write(b"\0" * (-file.tell() % 64))
@@ -37,14 +32,6 @@ def share(site: Site) -> tuple[int, bytes]:
             file.write(np.ascontiguousarray(array).data)
     header = {"descriptor": descriptor, "places": places, "config": site.config.model_dump(), "facts": facts}
     return descriptor, json.dumps(header).encode()
-
-
-def _has_room(folder: str, size: int) -> bool:
-    """Containers often have a small one; a file in the temporary folder is shared by the page cache just as well."""
-    if not os.path.isdir(folder):
-        return False
-    free = os.statvfs(folder)
-    return free.f_bavail * free.f_frsize > 2 * size
 
 
 def shared_site(message: bytes) -> Site:

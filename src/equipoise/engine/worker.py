@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import json
+
 from equipoise.core.errors import EquipoiseError
+from equipoise.core.stopwatch import WATCH
 from equipoise.engine.engine import make_work
-from equipoise.engine.messages import error_bytes, results_bytes, tasks_from
+from equipoise.engine.messages import error_message, results_message, tasks_of
 from equipoise.engine.shared import shared_site
+from equipoise.engine.slab import Slab
 from equipoise.engine.wire import join_parent, receive, send
 
 
 def main() -> None:
     parent = join_parent()
-    site = receive(parent)
-    if site is None:
+    site, slabs = receive(parent), receive(parent)
+    if site is None or slabs is None:
         return
+    *descriptors, is_profiled = json.loads(slabs)
+    common, own = map(Slab, descriptors)
     work = make_work(shared_site(site))
+    if is_profiled:
+        WATCH.start()
     while (message := receive(parent)) is not None:
+        WATCH.lap("idle")
+        header, sent, places = json.loads(message)
+        tasks = tasks_of((header, own.read(places)), common.read(sent, copies=False))
         try:
-            answer = results_bytes(work(tasks_from(message)))
+            answer, tensors = results_message(work(tasks))
         except EquipoiseError as error:
-            answer = error_bytes(error)
-        send(parent, answer)
+            answer, tensors = error_message(error)
+        places = own.write(tensors)
+        WATCH.lap("update")
+        send(parent, json.dumps([answer, places, WATCH.take()]).encode())
 
 
 if __name__ == "__main__":

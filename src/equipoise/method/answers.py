@@ -67,6 +67,14 @@ class Method:
     """Centres of its memory that a client tells the server."""
     negatives: int = 0
     """Items that a recommender's client draws to compare with; 0: it compares with the whole catalogue."""
+    stacks: bool = False
+    """Whether an objective of its own can be mapped over clients: torch.vmap takes it, what fills up a batch has no
+    share in it, and it remembers nothing."""
+
+    @property
+    def maps(self) -> bool:
+        """Whether clients may train along one axis."""
+        return self.stacks or self.objective is CLASSIFY
 
     @property
     def headline(self) -> str:

@@ -36,4 +36,5 @@ def etf_align(options: EtfAlignOptions) -> Method:
         merge=None,
         predict="feature-average",
         head=prototype_head(options),
+        stacks=True,
     )

@@ -23,4 +23,5 @@ def fafi(options: FafiOptions) -> Method:
         merge=None,
         predict="feature-average",
         head=prototype_head(options),
+        stacks=True,
     )

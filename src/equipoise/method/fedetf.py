@@ -30,4 +30,4 @@ def fedetf(options: FedetfOptions) -> Method:
     def head(n_features: int, n_classes: int, seed: int) -> nn.Module:
         return AnchorHead(anchors("etf", n_classes, n_features, seed), options.kappa)
 
-    return Method(objective=objective({"cls": balanced_cross_entropy(options.gamma)}), head=head)
+    return Method(objective=objective({"cls": balanced_cross_entropy(options.gamma)}), head=head, stacks=True)

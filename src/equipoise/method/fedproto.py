@@ -33,4 +33,5 @@ def fedproto(options: FedprotoOptions) -> Method:
         predict="nearest-mean",
         sends_down=False,
         tell=class_sums,
+        stacks=True,
     )

@@ -26,4 +26,5 @@ def fedprox(options: FedproxOptions) -> Method:
     return Method(
         objective=objective({"cls": cross_entropy}, align=proximal),
         balance=constant(ConstantOptions(lam=options.mu)),
+        stacks=True,
     )

@@ -16,11 +16,11 @@ from equipoise.models.classifier import Classifier
 class MlpOptions(ModelOptions):
     name: str = "mlp"
     hidden: int = Field(64, ge=1, description="units of each hidden layer")
-    layers: int = Field(1, ge=1, description="number of hidden layers")
+    layers: int = Field(1, ge=0, description="number of hidden layers; 0: logistic regression")
 
 
 @MODELS.register("mlp", options=MlpOptions)
 def mlp(options: MlpOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     sizes = [prod(shape)] + [options.hidden] * options.layers
     hidden = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), nn.ReLU())]
-    return Classifier(nn.Sequential(nn.Flatten(), *hidden), options.hidden, n_classes)
+    return Classifier(nn.Sequential(nn.Flatten(), *hidden), sizes[-1], n_classes)

@@ -34,8 +34,8 @@ def to_anchors(classes: Classes = "all", target: Target = "anchors") -> Term:
         per_class = (p - t).square().mean(1)
         if classes == "all":
             return per_class.mean()
-        owned = torch.from_numpy(view.moment.counts > 0)
-        return per_class[owned].mean()
+        owned = torch.as_tensor(view.moment.counts) > 0
+        return torch.where(owned, per_class, 0).sum() / owned.sum()
 
     return align
 
@@ -45,5 +45,6 @@ def to_means(view: View) -> Tensor:
     if MEANS not in view.received:
         return view.features.sum() * 0.0
     known = (view.received[COUNTS] > 0)[view.labels].to(view.features.dtype)
+    known = known if view.share is None else known * (view.share > 0)
     distance = (view.features - view.received[MEANS][view.labels]).square().mean(1)
     return (distance * known).sum() / known.sum().clamp_min(1)

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from equipoise.objective.compose import Term, View
 
 
 def cross_entropy(view: View) -> Tensor:
-    return F.cross_entropy(view.logits, view.labels)
+    return view.cross_entropy(view.logits)
 
 
 def balanced_cross_entropy(gamma: float) -> Term:
     """Classes the client has no image of take no part."""
 
     def cls(view: View) -> Tensor:
-        counts = torch.from_numpy(view.moment.counts).to(view.logits.dtype)
+        counts = torch.as_tensor(view.moment.counts).to(view.logits.dtype)
         shift = torch.where(counts > 0, gamma * counts.clamp_min(1).log(), -torch.inf)
-        return F.cross_entropy(view.logits + shift, view.labels)
+        return view.cross_entropy(view.logits + shift)
 
     return cls

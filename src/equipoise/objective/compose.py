@@ -9,11 +9,13 @@ many clients along a leading axis (torch.func).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from equipoise.core.values import Losses, Moment, State
 from equipoise.models.classifier import Seen
@@ -21,7 +23,10 @@ from equipoise.models.classifier import Seen
 
 @dataclass(frozen=True)
 class View:
-    """All a term may look at: features [B, D], logits [B, C], labels [B], weights, what the server sent, and when."""
+    """All a term may look at: features [B, D], logits [B, C], labels [B], weights, what the server sent, and when.
+
+    share: each sample's part in a mean over the batch, 0 for what fills up a shorter batch; None: all count alike.
+    """
 
     features: Tensor
     logits: Tensor
@@ -29,6 +34,17 @@ class View:
     params: State
     received: State
     moment: Moment
+    share: Tensor | None = None
+
+    def mean(self, each: Tensor) -> Tensor:
+        """Of one number per sample."""
+        return each.mean() if self.share is None else (each * self.share).sum()
+
+    def cross_entropy(self, logits: Tensor) -> Tensor:
+        """mean_i CE(softmax(logits_i), y_i)"""
+        if self.share is None:
+            return F.cross_entropy(logits, self.labels)
+        return self.mean(F.cross_entropy(logits, self.labels, reduction="none"))
 
 
 @dataclass(frozen=True)
@@ -39,13 +55,16 @@ class Net:
     params: State
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Normalised images [B, 3, H, W] and their labels [B]; with two views, 2B of each; and what was remembered."""
+class Batch(NamedTuple):
+    """Normalised images [B, 3, H, W], their labels [B] and shares; with two views, 2B of each; and what was remembered.
+
+    Shares as in `View`.
+    """
 
     images: Tensor
     labels: Tensor
-    recalled: State = field(default_factory=dict)
+    share: Tensor | None = None
+    recalled: State = MappingProxyType({})
 
 
 Term = Callable[[View], Tensor]
@@ -60,11 +79,11 @@ def objective(base: Mapping[str, Term], align: Term | None = None, remember: Rem
 
     def losses(net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
         seen: Seen = net.forward(batch.images)
-        labels = batch.labels
-        view = View(seen.features, seen.logits, labels, net.params, {**received, **batch.recalled}, moment)
+        labels, known = batch.labels, {**received, **batch.recalled}
+        view = View(seen.features, seen.logits, labels, net.params, known, moment, batch.share)
         parts = {name: term(view) for name, term in base.items()}
         total = torch.stack(list(parts.values())).sum()
-        hit = (seen.logits.detach().argmax(1) == labels).float().mean()
+        hit = view.mean((seen.logits.detach().argmax(1) == labels).float())
         return Losses(total, align(view) if align else None, parts, hit, remember(view) if remember else {})
 
     return losses

@@ -25,17 +25,23 @@ def contrast(tau: float = 0.07, bank: str | None = None) -> Term:
         if bank is not None and f"{bank}.features" in view.received:
             other = view.labels[:, None] != view.received[f"{bank}.labels"][None]
             extra = (z @ view.received[f"{bank}.features"].T / tau).masked_fill(~other, -torch.inf)
-        return supervised_contrast(z, view.labels, tau, extra)
+        return supervised_contrast(z, view.labels, tau, extra, None if view.share is None else view.share > 0)
 
     return con
 
 
-def supervised_contrast(z: Tensor, labels: Tensor, tau: float, extra: Tensor | None = None) -> Tensor:
+def supervised_contrast(
+    z: Tensor, labels: Tensor, tau: float, extra: Tensor | None = None, there: Tensor | None = None
+) -> Tensor:
+    """`there` [B]: which views are no filling; None: all. A filling is nobody's positive and nobody's negative."""
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
+    if there is not None:
+        itself = itself | ~there
     logits = (z @ z.T / tau).masked_fill(itself, -torch.inf)
     everyone = logits if extra is None else torch.cat([logits, extra], 1)
     log_share = logits - everyone.logsumexp(1, keepdim=True)
     positive = (labels[:, None] == labels[None]) & ~itself
+    positive = positive if there is None else positive & there[:, None]
     n_positive = positive.sum(1)
     per_view = -log_share.masked_fill(~positive, 0.0).sum(1) / n_positive.clamp_min(1)
     return per_view.sum() / (n_positive > 0).sum().clamp_min(1)

@@ -20,7 +20,7 @@ from equipoise.objective.compose import Term, View
 
 def prototype_feature(tau: float = 1.0) -> Term:
     def pf(view: View) -> Tensor:
-        return F.cross_entropy(view.logits / tau, view.labels)
+        return view.cross_entropy(view.logits / tau)
 
     return pf
 

@@ -17,6 +17,7 @@ import torch
 
 from equipoise.client.groups import trained
 from equipoise.core.errors import ClientError
+from equipoise.core.stopwatch import WATCH
 from equipoise.core.streams import stream
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Result, Row, State, Task, n_bytes
 from equipoise.engine.allocator import keep_freed_memory
@@ -86,15 +87,18 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
         updates, events = admitted(results, start, step)
         events = [*engine.take_events(), *events]
         snapshot, merged = merge(federation, snapshot, updates, results, step)
+        WATCH.lap("merge")
         told: Scores = {(update.client, name): value for update in updates for name, value in update.metrics.items()}
         scores, kept = federation.judge.observe(merged, snapshot.own, step)
         snapshot = replace(snapshot, best=better(federation, snapshot, merged, scores, step))
         is_over = step + 1 == federation.config.steps or is_enough(federation, snapshot, step)
         if is_over and (best := snapshot.best) is not None:
             scores |= federation.judge.final(Merged(best.model, (), best.gift), best.own)
+        WATCH.lap("evaluate")
         moving = trained(federation.config, federation.groups, step)
         told |= hashes(tasks, updates, moving, federation.config.is_one_shot, merged.model)
         told |= update_scores(start, updates) | traffic(federation, tasks, updates) | scores
+        WATCH.lap("merge")
         yield Record(step, rows_of(federation, told, step), events, snapshot, kept)
         if is_over:
             return

@@ -22,6 +22,7 @@ from equipoise.config.loader import Request
 from equipoise.config.schema import check
 from equipoise.core.codec import encode
 from equipoise.core.errors import ConfigError, DamagedBlob, EngineError, EquipoiseError, Halted, StoreError
+from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import Event, Indices
 from equipoise.data.source import data_folder
 from equipoise.diagnose.examine import examine
@@ -197,6 +198,7 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
             for event in opening(federation, snapshot):
                 write.add_events(store, run_id, [event])
                 watch.note(event.message)
+        WATCH.lap("start")
         guard = Guard(federation.config, stored(store, read.find_run(store, run_id)))
         left: Left | None = _reacted(store, run_id, guard.look(first - 1), watch, Left(federation, snapshot, first))
         while left is not None:
@@ -240,11 +242,14 @@ def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watc
                 manifest = keeper.manifest(record.snapshot, record.pictures)
                 write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
             write.prune(store, run_id)
+            WATCH.lap("store")
             watch.checkpoint(record)
             if (record.step + 1) % COLLECT_EVERY == 0:
                 blobs.gc(store, lambda: read.referenced(store))
+            WATCH.lap("store")
             here = Left(left.federation, record.snapshot, record.step + 1)
             after = _reacted(store, run_id, guard.see(record), watch, here)
+            WATCH.lap("guard")
             if after is not here:
                 return after
     finally:

@@ -5,6 +5,7 @@ teacher = the common start, trained on the pool by the same loop as a client    
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch.nn import functional as F
 
@@ -28,10 +29,10 @@ def first_gift(federation: Federation) -> State:
     scorer = federation.scorer
     pool, site = scorer.splits.public, federation.site
     assert isinstance(site, ImageSite), "only images have a public pool"
-    work = ImageWork(config, Clock(1, teacher.epochs), site.mean, site.std)
+    work = ImageWork(config, Clock(1, teacher.epochs), pool, site.mean, site.std)
     task = Task(0, federation.n_clients, range(teacher.epochs), federation.start)
-    feed = ImageFeed(work, task, pool, site.count(pool.labels))
-    recipe = Recipe(config, work.clock, scorer.model, teacher.objective, none(), lambda _: feed)
+    feed = ImageFeed(work, task, np.arange(len(pool)), site.count(pool.labels))
+    recipe = Recipe(config, scorer.model, teacher.objective, none(), work, lambda _: feed)
     torch.set_num_threads(config.engine.threads)
     (taught,) = train(recipe, [task])
     if isinstance(taught, ClientFailure):

@@ -3,7 +3,8 @@
     w   ← Σ_k (n_k / n)·w_k                          weights and BatchNorm statistics alike; counters take the largest
     e_i ← Σ_{k holds i} n_k·e_ki / Σ_{k holds i} n_k   rows of a table that clients hold in part
 
-Sums run in float64 and in client order, so the result does not depend on who answered first.
+Sums run in float64 and in client order, so the result does not depend on who answered first; many small tensors are
+added at once, large ones one by one.
 Source: McMahan et al., "Communication-Efficient Learning", 2017, algorithm 1.
 """
 
@@ -17,6 +18,9 @@ from torch import Tensor
 
 from equipoise.core.values import ClientUpdate, State
 from equipoise.server.merge import ServerState
+
+AT_ONCE = 2**20
+"""Numbers that are added in one go."""
 
 
 def mean(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
@@ -54,7 +58,9 @@ def _mean(tensors: list[Tensor], shares: list[float]) -> Tensor:
     first = tensors[0]
     if not first.is_floating_point():
         return torch.stack(tensors).amax(0)
-    result = torch.zeros_like(first, dtype=torch.float64)
-    for tensor, share in zip(tensors, shares, strict=True):
-        result += share * tensor.double()
+    result, weights = torch.zeros_like(first, dtype=torch.float64), torch.tensor(shares, dtype=torch.float64)
+    size = max(1, AT_ONCE // max(1, first.numel()))
+    for start in range(0, len(tensors), size):
+        chunk = torch.stack(tensors[start : start + size]).double()
+        result += torch.tensordot(weights[start : start + size], chunk, dims=1)
     return result.to(first.dtype)

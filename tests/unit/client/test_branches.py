@@ -28,4 +28,4 @@ def test_gradients_of_clients_along_an_axis_are_kept_apart() -> None:
     leaves = {"experts.visual.query": torch.zeros(2, 3), "backbone.weight": torch.zeros(2, 4)}
     leaves["experts.visual.query"].grad = torch.tensor([[1.0] * 3, [3.0] * 3])
     leaves["backbone.weight"].grad = torch.ones(2, 4)
-    assert branch_gradients(leaves, 2) == [{"branch/visual/grad": 1.0}, {"branch/visual/grad": 3.0}]
+    assert branch_gradients(leaves, 2)["branch/visual/grad"].tolist() == [1.0, 3.0]

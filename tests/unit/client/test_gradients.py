@@ -8,8 +8,9 @@ from equipoise.core.values import Losses
 
 
 def one_sampled(given, weights):
-    (found,) = sampled([given], weights, is_stacked=False)
-    return found
+    align = None if given.align is None else given.align[None]
+    cohort = Losses(given.base[None], align, {name: part[None] for name, part in given.parts.items()}, given.hit[None])
+    return {name: values.item() for name, values in sampled(cohort, weights, is_stacked=False).items()}
 
 
 def losses(parts, align=None) -> Losses:

@@ -41,8 +41,8 @@ def test_windows_cover_every_target_once_counted_from_the_newest(n, first, lengt
 
 
 def test_a_window_pairs_each_item_with_the_next():
-    (step, *_) = feed(range(20, 30)).steps()
-    windows = step.batch
+    (step, *_) = feed(range(20, 30)).steps(0)
+    windows = step.drawn
     for row in range(2):
         n = int(windows.valid[row].sum())
         assert (windows.targets[row, :n] == windows.items[row, :n] + 1).all()  # 20, 21, 22 …
@@ -55,8 +55,9 @@ def test_every_pair_is_trained_on_once_an_epoch():
     for epochs in (range(1), range(3, 5)):
         met = [
             item
-            for step in feed(range(20, 30), epochs=epochs).steps()
-            for item in step.batch.targets[step.batch.valid].tolist()
+            for epoch in epochs
+            for step in feed(range(20, 30), epochs=epochs).steps(epoch)
+            for item in step.drawn.targets[step.drawn.valid].tolist()
         ]
         assert sorted(met) == sorted(list(range(21, 30)) * len(epochs))
     assert feed(range(20, 30)).samples == 9
@@ -64,15 +65,15 @@ def test_every_pair_is_trained_on_once_an_epoch():
 
 
 def test_the_order_and_the_masks_are_the_clients_own_and_the_same_again():
-    first, again, other = (list(feed(range(20, 40), epochs=e).steps()) for e in (range(1), range(1), range(1, 2)))
-    assert all(torch.equal(a.batch.keep, b.batch.keep) for a, b in zip(first, again, strict=True))
-    assert not torch.equal(first[0].batch.keep, other[0].batch.keep)
-    kept = torch.cat([step.batch.keep.flatten() for step in first])
+    first, again, other = (list(feed(range(20, 40), epochs=e).steps(e[0])) for e in (range(1), range(1), range(1, 2)))
+    assert all(torch.equal(a.drawn.keep, b.drawn.keep) for a, b in zip(first, again, strict=True))
+    assert not torch.equal(first[0].drawn.keep, other[0].drawn.keep)
+    kept = torch.cat([step.drawn.keep.flatten() for step in first])
     assert set(kept.unique().tolist()) == {0.0, 2.0}  # half is dropped, the rest counts double
 
 
 def test_progress_is_that_of_the_whole_run():
-    steps = list(feed(range(20, 40), epochs=range(3, 4)).steps())
+    steps = list(feed(range(20, 40), epochs=range(3, 4)).steps(3))
     assert [step.moment.progress for step in steps] == pytest.approx(
         [0.3 + 0.1 * k / len(steps) for k in range(len(steps))]
     )
@@ -80,8 +81,8 @@ def test_progress_is_that_of_the_whole_run():
 
 def test_losses_are_written_where_they_were_made_and_move_the_level():
     one = feed(range(20, 30), features=unit_rows(50), memory=MemoryOptions())
-    for step in one.steps():
-        one.observe({"loss": step.batch.targets.float()})
+    for step in one.steps(0):
+        one.observe({"loss": step.drawn.targets.float()})
     kept = one.memory()
     assert kept["loss"].tolist() == [-1.0, *range(21, 30)]
     assert 21 < kept["level"][0] < 30
@@ -91,10 +92,10 @@ def test_losses_are_written_where_they_were_made_and_move_the_level():
 
 
 def test_without_a_dynamic_memory_the_newest_items_are_read():
-    (step, *_) = feed(range(20, 45), features=unit_rows(50)).steps()
+    (step, *_) = feed(range(20, 45), features=unit_rows(50)).steps(0)
     for row in range(2):
-        first = int(step.batch.items[row, 0])
-        read = step.batch.memory[row][step.batch.memory_valid[row]].tolist()
+        first = int(step.drawn.items[row, 0])
+        read = step.drawn.memory[row][step.drawn.memory_valid[row]].tolist()
         assert read == list(range(20, first + 1))[-20:]
 
 
@@ -102,8 +103,8 @@ def test_rows_and_negatives_are_numbered_as_the_client_holds_them():
     one = feed(range(20, 30), negatives=6, holds_rows=True)
     assert one.rows is not None
     assert len(one.rows) == 16
-    (step, *_) = one.steps()
-    windows = step.batch
+    (step, *_) = one.steps(0)
+    windows = step.drawn
     held = windows.rows.numpy()
     assert (held[windows.targets[windows.valid]] == held[windows.items[windows.valid]] + 1).all()
     drawn = held[windows.negatives.numpy()]
@@ -116,7 +117,7 @@ def test_several_histories_are_one_clients_where_data_is_pooled():
     work = HistoryWork(config, Clock(10, 10), MODEL, n_masks=2, n_items=50)
     histories = [History(np.arange(a, a + 6), 1, 6) for a in (0, 10, 20)]
     pooled = HistoryFeed(work, Task(0, 0, range(1), {}), histories)
-    met = [item for step in pooled.steps() for item in step.batch.targets[step.batch.valid].tolist()]
+    met = [item for step in pooled.steps(0) for item in step.drawn.targets[step.drawn.valid].tolist()]
     assert sorted(met) == [*range(1, 6), *range(11, 16), *range(21, 26)]
     assert pooled.samples == 15
 

@@ -14,10 +14,11 @@ from equipoise.client.batches import batches
 from equipoise.client.images import ImageFeed, ImageWork
 from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
+from equipoise.core.codec import decode, encode
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Images, Result, Task, Weighed
 from equipoise.data.augment import normalise
 from equipoise.engine.engine import clock_of, method_of
-from equipoise.engine.messages import results_bytes, results_from, tasks_bytes, tasks_from
+from equipoise.engine.messages import results_message, results_of, tasks_message, tasks_of
 from equipoise.models.build import build_model, state_of
 from tests.conftest import assert_same, assert_same_update, one_shot, tiny, untouched_rng
 
@@ -34,7 +35,8 @@ def images(rng) -> Images:
 def recipe_of(config: Config) -> Recipe:
     method = method_of(config)
     model = build_model(config.model, (3, 8, 8), 4, config.seed)
-    return Recipe(config, clock_of(config), model, method.objective, method.balance, no_feed)
+    work = ImageWork(config, clock_of(config), Images(np.empty(0), np.empty(0)), MEAN, STD)
+    return Recipe(config, model, method.objective, method.balance, work, no_feed)
 
 
 def no_feed(task: Task) -> NoReturn:
@@ -42,9 +44,9 @@ def no_feed(task: Task) -> NoReturn:
 
 
 def result_of(recipe: Recipe, images: Images, task: Task, tell=None) -> Result:
-    work = ImageWork(recipe.config, recipe.clock, MEAN, STD, tell)
-    feed = ImageFeed(work, task, images, np.bincount(images.labels, minlength=4))
-    (result,) = train(replace(recipe, feed=lambda _: feed), [task])
+    work = ImageWork(recipe.config, recipe.work.clock, images, MEAN, STD, tell)
+    feed = ImageFeed(work, task, np.arange(len(images)), np.bincount(images.labels, minlength=4))
+    (result,) = train(replace(recipe, work=work, feed=lambda _: feed), [task])
     return result
 
 
@@ -118,8 +120,8 @@ def test_one_clipped_step_by_hand(images, clip):
 
 def by_wire(recipe: Recipe, images: Images, task: Task) -> ClientUpdate:
     """The same client on another machine."""
-    (sent,) = tasks_from(tasks_bytes([task]))
-    (back,) = results_from(results_bytes([trained(recipe, images, sent)]))
+    (sent,) = tasks_of(decode(encode(*tasks_message([task]))), task.shared)
+    (back,) = results_of(decode(encode(*results_message([trained(recipe, images, sent)]))))
     assert isinstance(back, ClientUpdate)
     return back
 

@@ -336,7 +336,11 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
     ),
     "unequal-budget": (
         [table(row("a"), row("b", rounds=20)), table(row("a"), row("b", data__limit=100))],
-        [table(row("a"), row("b", by=0.1, rounds=20, server__fraction=0.5)), table(row("a"), row("b", client__lr=0.1))],
+        [
+            table(row("a"), row("b", by=0.1, rounds=20, server__fraction=0.5)),
+            table(row("a"), row("b", client__lr=0.1)),
+            table(row("a"), row("b", method__name="centralised", server__fraction=0.05)),  # its one client always does
+        ],
     ),
     "mixed-protocol": (
         [table(row("a"), row("b", data__test_limit=100)), table(row("a"), row("b", metric="accuracy/clients"))],

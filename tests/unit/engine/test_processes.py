@@ -57,7 +57,7 @@ def strike(monkeypatch):
         def send(connection, data):
             busy = engine._busy.get(connection.fileno())
             if busy is not None and len(struck) < times:
-                struck.append(busy.child.process.pid)
+                struck.append(busy.worker.child.process.pid)
                 os.kill(struck[-1], number)
             real(connection, data)
 
@@ -91,8 +91,8 @@ def test_a_worker_killed_with_a_task_in_hand_is_replaced_and_its_client_run_agai
     for result, other in zip(results, expected, strict=True):
         assert_same_update(result, other)
     (event,) = two_workers.take_events()
-    assert (event.kind, event.step, event.client) == ("worker-lost", 0, 0)
-    assert event.message == "the worker of client 0 died (exit code -9); run again"
+    assert (event.kind, event.step, event.client) == ("worker-lost", 0, 2)  # the largest client is begun first
+    assert event.message == "the worker of client 2 died (exit code -9); run again"
     assert two_workers.take_events() == []
     assert is_gone(struck[0])
     assert struck[0] not in two_workers.pids()

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from equipoise.engine import shared
+from equipoise.engine import slab
 from equipoise.engine.shared import share, shared_site
 
 from .conftest import a_site
@@ -14,7 +14,7 @@ from .conftest import a_site
 @pytest.fixture(params=["memory", "disk"])
 def both(request, monkeypatch):
     if request.param == "disk":
-        monkeypatch.setattr(shared, "MEMORY", "/no/such/folder")
+        monkeypatch.setattr(slab, "MEMORY", "/no/such/folder")
     site = a_site("engine=processes")
     descriptor, message = share(site)
     yield site, descriptor, message

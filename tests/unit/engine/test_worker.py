@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
+import threading
 
 import pytest
 
 from equipoise.core.errors import ClientError
-from equipoise.core.values import ClientUpdate
+from equipoise.core.values import ClientUpdate, Result, Task
 from equipoise.engine import worker
-from equipoise.engine.messages import results_from, tasks_bytes
+from equipoise.engine.messages import results_of, tasks_message
 from equipoise.engine.shared import share
+from equipoise.engine.slab import Slab, anonymous_file
 from equipoise.engine.wire import receive, send
 from tests.conftest import assert_same_update
 
@@ -30,21 +33,33 @@ def parent(monkeypatch):
 def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
     site = a_site("engine=processes")
     descriptor, message = share(site)
+    common, own = Slab(anonymous_file(0)), Slab(anonymous_file(0))
     send(parent, message)
-    for task in tasks_of(site, (1, BAD_CLIENT, 0)):
-        send(parent, tasks_bytes([task]))
-    parent.shutdown(socket.SHUT_WR)
-    worker.main()
-    os.close(descriptor)
-    first, second, third = (receive(parent) for _ in range(3))
-    for answer, client in ((first, 1), (third, 0)):
+    send(parent, json.dumps([common.descriptor, own.descriptor, False]).encode())
+    loop = threading.Thread(target=worker.main)
+    loop.start()
+
+    def ask(task: Task) -> Result:
+        """The slab is one's at a time: it is written again when the answer is there."""
+        header, tensors = tasks_message([task])
+        send(parent, json.dumps([header, common.write(task.shared), own.write(tensors)]).encode())
+        answer = receive(parent)
         assert answer is not None
-        result = results_from(answer)[0]
+        header, places, laps = json.loads(answer)
+        assert laps == {}
+        (result,) = results_of((header, own.read(places)))
+        return result
+
+    first, bad, last = tasks_of(site, (1, BAD_CLIENT, 0))
+    for task, client in ((first, 1), (last, 0)):
+        result = ask(task)
         assert isinstance(result, ClientUpdate)
         assert_same_update(result, expected[client])
-    assert second is not None
-    with pytest.raises(ClientError, match="client 3 failed"):
-        results_from(second)[0]
+        with pytest.raises(ClientError, match="client 3 failed"):
+            ask(bad)
+    parent.shutdown(socket.SHUT_WR)
+    loop.join()
+    os.close(descriptor)
 
 
 def test_a_parent_that_says_nothing(parent):

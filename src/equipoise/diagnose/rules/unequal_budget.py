@@ -12,6 +12,9 @@ from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
 from equipoise.diagnose.rule import Limits, Rule
 
+POOLED = "centralised"
+"""The method with one client, who takes part whatever the fraction is."""
+
 
 @Rule(
     "unequal-budget",
@@ -35,7 +38,8 @@ def budget(row: Row) -> tuple[float, str]:
     """(passes over the data, how many samples there are)."""
     settings = row.settings
     epochs = float(settings.get("client.epochs") or 1)
-    rounds = float(settings.get("rounds") or 1) * float(settings.get("server.fraction") or 1)
+    fraction = 1.0 if settings.get("method.name") == POOLED else float(settings.get("server.fraction") or 1)
+    rounds = float(settings.get("rounds") or 1) * fraction
     is_one_shot = settings.get("communication") == "one-shot"
     limit = settings.get("data.limit") or settings.get("data.users")
     return round(epochs if is_one_shot else epochs * rounds, 6), "all" if limit is None else str(limit)

@@ -1,7 +1,5 @@
 """What a round of the recommender costs: ids alone and the full model, beside the plain design.
 
-    EQUIPOISE_DATA=… python scripts/bench_rec.py [--rounds 3] [--workers 2]
-
 MovieLens-1M, the 1000 most active users, 100 clients a round, one epoch over every next-item position, D 128, softmax
 over every item not met before, on worker processes of one thread each. The plain design is what one writes first: one
 client after another, one prefix of the history per sample, the experts called candidate by candidate, negatives drawn
@@ -11,25 +9,28 @@ is timed on two clients of median length with as many threads as there are worke
 
 from __future__ import annotations
 
-import argparse
-import resource
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from equipoise.bench.measure import Goal, Result
 from equipoise.client.histories import HistoryWork
+from equipoise.config.blocks import InteractionOptions
 from equipoise.config.loader import load
+from equipoise.config.schema import Config
+from equipoise.core.errors import EquipoiseError
+from equipoise.core.machine import cores
 from equipoise.engine.history_site import HistorySite
 from equipoise.evaluate.rank_judge import RankJudge
 from equipoise.models.experts import Expert
 from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Windows
-from equipoise.run.build import Federation, build, make_engine
+from equipoise.run.build import Federation, build, load_histories, make_engine
 from equipoise.run.loop import first_snapshot, plan
 from equipoise.server.predict import Merged
 
@@ -53,41 +54,67 @@ IDS = ["model=sasrec", "balance=none"]
 NEGATIVES, BATCH, FEW, KEPT = (100, 4), 32, 2, 50
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=2)
-    given = parser.parse_args()
-    engine = ["engine=processes", f"engine.workers={given.workers}", "engine.threads=1"]
-    seconds = {}
-    torch.set_num_threads(given.workers)
+ROUND, EVALUATION = {"ids": 5.0, "full": 15.0}, 2.0
+"""Seconds that a round and an evaluation may take."""
+
+
+def run(repeats: int) -> Iterator[Result]:
+    require_data()
+    engine = ["engine=processes", f"engine.workers={cores()}", "engine.threads=1"]
+    torch.set_num_threads(cores())
+    seconds: dict[str, list[float]] = {}
     for name, kind in (("ids", [*SETTING, *IDS]), ("full", [*SETTING, *FULL])):
         federation = build(load("rec/feddmmr", [*kind, *engine]).config)
-        seconds[name], loss = timed_rounds(federation, given.rounds)
-        print(f"{name}: {seconds[name]:.2f} s a round of 100 clients, loss {loss:.3f}")
-    print(f"evaluation of 1000 users, both protocols: {timed_evaluation(federation):.2f} s")
+        seconds[name] = timed_rounds(federation, repeats)
+    clients = median_clients(federation)
     for negatives in NEGATIVES:
-        clients = [plain_client(federation, client, negatives) for client in median_clients(federation)]
-        plain = statistics.median(clients) * 100
-        print(
-            f"plain design, {negatives} negatives: {plain:.0f} s a round, "
-            f"{plain / seconds['full']:.0f} times the full model"
+        plain = [100 * plain_client(federation, client, negatives) for client in clients]
+        middle = statistics.median(plain)
+        ratios = [middle / each for each in seconds["full"]]
+        what = (
+            f"a round of 100 clients, full model; against one prefix and one candidate at a time, {negatives} negatives"
         )
-    usage = [resource.getrusage(who).ru_maxrss / 2**20 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(f"largest memory: {usage[0]:.2f} GiB, and {usage[1]:.2f} GiB in a worker")
+        sides = (statistics.median(seconds["full"]), middle)
+        yield Result(
+            f"rec/plain-{negatives}", what, statistics.median(ratios), (min(ratios), max(ratios)), *sides,
+            Goal("at least", 20.0), note="losses differ by design: the plain one draws its negatives",
+        )  # fmt: skip
+    for name, most in ROUND.items():
+        yield _within(f"rec/{name}", f"a round of 100 clients, {name}: seconds, against the goal", seconds[name], most)
+    evaluations = [timed_evaluation(federation) for _ in range(repeats)]
+    yield _within("rec/evaluation", "1000 users, both protocols: seconds, against the goal", evaluations, EVALUATION)
 
 
-def timed_rounds(federation: Federation, rounds: int) -> tuple[float, float]:
-    """Median seconds that the clients of a round take, after one round to warm up; and their last mean loss."""
-    engine, snapshot, times, loss = make_engine(federation.site), first_snapshot(federation), [], 0.0
+def _within(name: str, what: str, seconds: Sequence[float], most: float) -> Result:
+    middle = statistics.median(seconds)
+    spread = (min(seconds) / most, max(seconds) / most)
+    return Result(name, what, middle / most, spread, middle, most, Goal("at most", 1.0))
+
+
+def require_data() -> None:
+    """Left out where MovieLens-1M and its features are not at hand."""
+    try:
+        load_histories(*_asked(), None)
+    except EquipoiseError as error:
+        raise LookupError(f"MovieLens-1M with item features is not here: {error.what}") from error
+
+
+def _asked() -> tuple[Config, InteractionOptions]:
+    config = load("rec/feddmmr", [*SETTING, *FULL]).config
+    assert isinstance(config.data, InteractionOptions)
+    return config, config.data
+
+
+def timed_rounds(federation: Federation, rounds: int) -> list[float]:
+    """Seconds that the clients of a round take, after one round to warm up."""
+    engine, snapshot, times = make_engine(federation.site), first_snapshot(federation), []
     for step in range(rounds + 1):
         tasks = plan(federation, snapshot, step)
         began = time.perf_counter()
-        results = list(engine.map(tasks))
+        list(engine.map(tasks))
         times.append(time.perf_counter() - began)
-        loss = statistics.fmean(result.metrics["loss/rec"] for result in results)  # type: ignore[union-attr]
     engine.close()
-    return statistics.median(times[1:]), loss
+    return times[1:]
 
 
 def timed_evaluation(federation: Federation) -> float:
@@ -103,7 +130,7 @@ def timed_evaluation(federation: Federation) -> float:
 def median_clients(federation: Federation) -> Sequence[int]:
     sizes = [int(federation.site.counts(client).sum()) for client in range(federation.n_clients)]
     middle = len(sizes) // 2
-    return np.argsort(sizes)[middle : middle + FEW].tolist()
+    return [int(client) for client in np.argsort(sizes)[middle : middle + FEW]]
 
 
 def plain_client(federation: Federation, client: int, negatives: int) -> float:
@@ -121,7 +148,7 @@ def plain_client(federation: Federation, client: int, negatives: int) -> float:
         scores = plain_scores(model, items, ends, chosen, torch.tensor(kept[-20:]))
         losses = F.cross_entropy(scores, torch.zeros(len(ends), dtype=torch.int64), reduction="none")
         optimiser.zero_grad()
-        losses.mean().backward()
+        losses.mean().backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         _remember(kept, items[ends], losses.detach(), work)
     return time.perf_counter() - began
@@ -162,7 +189,8 @@ def plain_scores(model: Recommender, items: np.ndarray, ends: np.ndarray, chosen
     columns = []
     for k in range(chosen.shape[1]):
         candidate = chosen[:, k]
-        fused = states + sum(_expert(expert, candidate, memory) for expert in model.experts.values())  # type: ignore[arg-type]
+        read = [_expert(expert, candidate, memory) for expert in model.experts.values() if isinstance(expert, Expert)]
+        fused = states + torch.stack(read).sum(0)
         columns.append((fused * model.items(candidate)).sum(1) + model.items.bias[candidate])
     return torch.stack(columns, 1)
 
@@ -171,7 +199,3 @@ def _expert(expert: Expert, candidate: Tensor, memory: Tensor) -> Tensor:
     rows = expert.table[memory]
     attention = (expert.table[candidate] @ expert.query.T @ (rows @ expert.key.T).T).softmax(1)
     return expert.turned(expert.norm(attention @ rows @ expert.value.T)) / 2
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,32 @@
+"""The benchmarks by name, each a module with `run(repeats)` that yields its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+
+from equipoise.bench.measure import Result
+from equipoise.core.errors import ConfigError
+from equipoise.core.registry import suggestion
+
+NAMES = {
+    "overhead": "what the training loop adds to bare PyTorch",
+    "cohort": "50 clients of a small CNN, against a plain loop and other simulators",
+    "tiny": "1000 clients of logistic regression and a small MLP, against the same",
+    "together": "whether clients train along one axis where that pays",
+    "startup": "from the command to the first finished round",
+    "vision-round": "two views and four terms, against transforms image by image",
+    "rec": "a FedDMMR round, against one client and one candidate at a time",
+    "memory": "peak memory of 100 000 clients, against 1 000",
+    "store": "what writing everything down costs of a round",
+    "growth": "how cost grows with clients, rounds, classes and items",
+}
+
+
+def find(name: str) -> Callable[[int], Iterator[Result]]:
+    if name not in NAMES:
+        raise ConfigError(
+            f"no benchmark is called '{name}'{suggestion(name, list(NAMES))}", fix="equipoise bench --list"
+        )
+    run: Callable[[int], Iterator[Result]] = import_module(f"equipoise.bench.{name.replace('-', '_')}").run
+    return run

@@ -1,0 +1,94 @@
+"""One round of FedAvg that several programs are given: the same clients, batches, order, start and rate.
+
+    w_k ← w_k − lr·∇CE(batch)  over its batches        w ← Σ_k (n_k / n)·w_k
+
+A program is a function of no arguments that does the round once and gives back the merged weights. `loss` scores them
+on all images, so that two programs which did the same work show the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from equipoise.client.batches import batches
+from equipoise.config.schema import Config, check
+from equipoise.core.values import Images, Indices, State
+from equipoise.data.augment import normalise
+from equipoise.engine.image_site import ImageSite
+from equipoise.models.build import build_model, state_of
+
+MEAN = STD = (0.5, 0.5, 0.5)
+Program = Callable[[], State]
+"""One round; the merged weights."""
+
+
+class Logits(nn.Module):
+    """A classifier that gives its logits alone, as other programs expect; weights keep their names."""
+
+    def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
+        super().__init__()
+        self.encoder, self.head = encoder, head
+
+    def forward(self, images: Tensor) -> Tensor:
+        out: Tensor = self.head(self.encoder(images))
+        return out
+
+
+@dataclass(frozen=True)
+class Job:
+    site: ImageSite
+    start: State
+    """Contiguous float32 tensors by name."""
+
+    @property
+    def config(self) -> Config:
+        return self.site.config
+
+    @property
+    def lr(self) -> float:
+        return self.config.client.lr
+
+    @property
+    def n_clients(self) -> int:
+        return self.site.n_clients
+
+    def model(self) -> nn.Module:
+        """A fresh network that gives logits; load `start` into it."""
+        made = build_model(self.config.model, self.site.shape, self.site.n_classes, self.config.seed)
+        return Logits(made.encoder, made.head)
+
+    def data(self, client: int) -> tuple[Tensor, Tensor]:
+        """Normalised images [N, 3, H, W] and labels [N]."""
+        images = self.site.train.take(self.site.indices[client])
+        return normalise(torch.from_numpy(images.pixels), MEAN, STD), torch.from_numpy(images.labels)
+
+    def orders(self, client: int) -> list[Indices]:
+        """The client's batches in the order in which they are trained on: positions in its own images."""
+        options, n = self.config.client, len(self.site.indices[client])
+        found = (batches(n, options.batch, self.config.seed, epoch, client) for epoch in range(options.epochs))
+        return [batch for epoch in found for batch in epoch]
+
+    def loss(self, weights: State) -> float:
+        model = self.model()
+        model.load_state_dict(dict(weights))
+        everything = [self.data(client) for client in range(min(50, self.n_clients))]
+        images, labels = (torch.cat(parts) for parts in zip(*everything, strict=True))
+        with torch.inference_mode():
+            return float(F.cross_entropy(model(images), labels))
+
+
+def make_job(settings: dict[str, Any], shape: tuple[int, int, int], sizes: Sequence[int], n_classes: int = 10) -> Job:
+    """Random images; client k has sizes[k] of them."""
+    config, draw, total = check(settings), np.random.default_rng(0), sum(sizes)
+    pixels = draw.integers(0, 256, (total, *shape), dtype=np.uint8)
+    labels = draw.integers(0, n_classes, total)
+    owned = np.split(np.arange(total), np.cumsum(sizes)[:-1])
+    site = ImageSite(config, Images(pixels, labels), owned, n_classes, MEAN, STD)
+    return Job(site, state_of(build_model(config.model, site.shape, n_classes, config.seed)))

@@ -1,0 +1,103 @@
+"""Two ways of doing the same work, timed by turns; what comes out is their ratio.
+
+    by turns: ours, theirs, ours, theirs, …      the first pair warms up and does not count
+    ratio = median over pairs                    spread = smallest and largest
+
+What each came out with is scored, usually as a loss: a benchmark whose two figures differ compares unlike work.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Way = Callable[[], Any]
+"""Does the work once; what comes out is scored afterwards, when the clock has stopped."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a ratio is to be: large, where it says how many times faster, or small, where it says how much dearer."""
+
+    kind: Literal["at least", "at most"]
+    value: float
+
+    def is_met(self, ratio: float) -> bool:
+        return ratio >= self.value if self.kind == "at least" else ratio <= self.value
+
+    def __str__(self) -> str:
+        return f"{'≥' if self.kind == 'at least' else '≤'} {self.value:g}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table. `ours` and `theirs` are medians in `unit`; `figures` what the two came out with."""
+
+    name: str
+    what: str
+    ratio: float
+    spread: tuple[float, float]
+    ours: float
+    theirs: float
+    goal: Goal
+    unit: str = "s"
+    figures: tuple[float, float] | None = None
+    tolerance: float = 1e-3
+    note: str = ""
+
+    @property
+    def is_met(self) -> bool:
+        return self.goal.is_met(self.ratio)
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether both came out with the same."""
+        if self.figures is None:
+            return True
+        ours, theirs = self.figures
+        return abs(ours - theirs) <= self.tolerance * max(abs(ours), abs(theirs), 1e-12)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"goal": str(self.goal), "is_met": self.is_met, "is_alike": self.is_alike}
+
+
+@dataclass
+class Times:
+    """Seconds of one way, and what it came out with last."""
+
+    way: Way
+    seconds: list[float] = field(default_factory=list)
+    figure: float = 0.0
+
+    def go(self) -> Any:
+        began = time.perf_counter()
+        found = self.way()
+        self.seconds.append(time.perf_counter() - began)
+        return found
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds[1:])
+
+
+def by_turns(ways: Sequence[Way], repeats: int, score: Callable[[Any], float] = float) -> list[Times]:
+    """Every way once to warm up, then all of them in turn, `repeats` times; the last outcome of each is scored."""
+    found = [Times(way) for way in ways]
+    for _ in range(repeats):
+        for one in found:
+            one.go()
+    for one in found:
+        one.figure = score(one.go())
+    return found
+
+
+def compared(name: str, what: str, ours: Times, theirs: Times, goal: Goal, **more: Any) -> Result:
+    """How many times faster ours is, or how many times the other's time it takes, as the goal asks."""
+    pairs = list(zip(ours.seconds[1:], theirs.seconds[1:], strict=True))
+    ratios = [t / o if goal.kind == "at least" else o / t for o, t in pairs]
+    sides = (ours.median, theirs.median)
+    spread, figures = (min(ratios), max(ratios)), (ours.figure, theirs.figure)
+    return Result(name, what, statistics.median(ratios), spread, *sides, goal, **{"figures": figures, **more})

@@ -1,0 +1,37 @@
+"""Peak memory of a run with 100 000 clients against one with 1 000, a hundred of them in each round."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from equipoise.bench.measure import Goal, Result
+
+FEW, MANY, COHORT = 1_000, 100_000, 100
+PEAK = (
+    "import resource, sys; from equipoise.cli import app; app(sys.argv[1:], standalone_mode=False);"
+    "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+)
+
+
+def run(repeats: int) -> Iterator[Result]:
+    pairs = [(peak(MANY), peak(FEW)) for _ in range(repeats)]
+    ratios = [many / few for many, few in pairs]
+    mine, theirs = (statistics.median(values) for values in zip(*pairs, strict=True))
+    what = f"{MANY} clients, {COHORT} in each round, against {FEW}"
+    spread = (min(ratios), max(ratios))
+    yield Result("memory", what, statistics.median(ratios), spread, mine, theirs, Goal("at most", 1.05), unit="MiB")
+
+
+def peak(clients: int) -> float:
+    """MiB of the whole process."""
+    settings = ["data=digits", "model=mlp", "rounds=3", "partition=drawn", f"partition.clients={clients}"]
+    with tempfile.TemporaryDirectory() as folder:
+        where = ["--store", str(Path(folder) / "runs.db")]
+        command = ["run", "fedavg", *settings, f"server.fraction={COHORT / clients}", *where]
+        done = subprocess.run([sys.executable, "-c", PEAK, *command], check=True, capture_output=True, text=True)
+    return float(done.stderr.rsplit("peak ", 1)[1]) / 1024

@@ -1,0 +1,44 @@
+"""What writing everything down costs: the share of a run that goes into the store, and rows a second.
+
+The run is an ordinary one, FedAvg of a small CNN on digits, watched by the profile's stopwatch; what its time would be
+without the store is what is left.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from equipoise.bench.measure import Goal, Result
+from equipoise.config.loader import load
+from equipoise.core.stopwatch import WATCH
+from equipoise.run.session import start
+from equipoise.run.watch import Nobody
+from equipoise.store import metrics
+from equipoise.store.database import open_store
+
+ROUNDS = 10
+
+
+def run(repeats: int) -> Iterator[Result]:
+    request = load("fedavg", [f"rounds={ROUNDS}", "client.epochs=5"])
+    writing, total, rows = [], [], 0
+    for _ in range(repeats + 1):
+        with tempfile.TemporaryDirectory() as folder, open_store(str(Path(folder) / "runs.db")) as store:
+            WATCH.start()
+            began = time.perf_counter()
+            run_id = start(store, request, Nobody())
+            total.append(time.perf_counter() - began)
+            laps = WATCH.stop()
+            rows = len(metrics.rows(store, run_id))
+        writing.append(laps["store"])
+        total[-1] -= laps["start"]
+    ratios = sorted(w / (t - w) for w, t in zip(writing[1:], total[1:], strict=True))
+    middle = len(ratios) // 2
+    spread, mine = (ratios[0], ratios[-1]), sorted(writing[1:])[middle]
+    rest = sorted(t - w for w, t in zip(writing[1:], total[1:], strict=True))[middle]
+    what = f"{ROUNDS} rounds of FedAvg on digits: writing, against all the rest"
+    note = f"{rows} rows, {rows / mine:.0f} rows and states a second"
+    yield Result("store", what, ratios[middle], spread, mine, rest, Goal("at most", 0.02), note=note)

@@ -1,0 +1,43 @@
+"""What a figure was measured on: version, commit where there is one, processor, cores, memory, torch."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import torch
+
+from equipoise import __version__
+from equipoise.core.machine import cores
+
+
+@cache
+def surroundings() -> dict[str, str | int | float]:
+    return {
+        "version": __version__,
+        "commit": _commit(),
+        "processor": _processor(),
+        "cores": cores(),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "torch": torch.__version__,
+        "capability": torch.backends.cpu.get_cpu_capability(),
+    }
+
+
+def _commit() -> str:
+    """Of the source tree that this was imported from; "" where it is no repository."""
+    here = Path(__file__).parent
+    asked = ["git", "-C", str(here), "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
