@@ -141,7 +141,10 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("fingerprint", "SHA-256 of who owns what"),
         ("disjoint, covering, overlap", "what the check found; `overlap` is the share of images on several clients"),
         ("skew", "{name: value}: [realised skew](../explanation/partitions.md#realised-skew)"),
-        ("counts", "images: one row per client, one column per class"),
+        (
+            "counts",
+            "images: one row per client, one column per class; of the first 1000 clients where `skew.counted` says so",
+        ),
     ],
     "data list": [
         ("name, summary, kind", "the set, one sentence, and `images` or `interactions`"),

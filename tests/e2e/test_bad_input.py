@@ -27,6 +27,13 @@ WRONG = {
     ("run", "fedavg", "checkpoints=3"): "checkpoints: belongs to communication=one-shot",
     ("run", "one-shot/fedavg", "rounds=3"): "rounds: a one-shot run has no rounds",
     ("run", "fedavg", "K=5000"): "5000",
+    (
+        "run",
+        "fedavg",
+        "partition=drawn",
+        "partition.size=0",
+    ): "partition.size: Input should be greater than or equal",
+    ("run", "fedavg", "partition=drawn", "partition.size=9999"): "lower partition.size or raise data.limit",
     ("run", "fedavg", "data=cifar10"): "equipoise data fetch cifar10",
     ("run", "studies/demo"): "equipoise sweep studies/demo",
     ("run", "fedavg", "mu=0.1"): "method.mu: not a setting of method 'fedavg'",

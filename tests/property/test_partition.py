@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from equipoise.core.errors import PartitionError
 from equipoise.core.registry import SPLITTERS
 from equipoise.core.streams import stream
+from equipoise.partition.check import declares_overlap
 from equipoise.partition.divide import divide
+from equipoise.partition.drawn import DrawnOptions
 from equipoise.partition.fafi_overlap import FafiOverlapOptions, fafi_overlap
 from tests.conftest import for_images
 
-DISJOINT = [name for name in for_images(SPLITTERS) if name != "fafi-overlap"]
+DISJOINT = [name for name in for_images(SPLITTERS) if not declares_overlap(SPLITTERS.find(name).options())]
 often = settings(max_examples=120, deadline=None)
 
 
@@ -142,3 +144,21 @@ def test_fafi_overlap_equals_its_brute_force_twin(sizes, clients, exponent, seed
         assert [index.tolist() for index in ours] == theirs
     else:
         assert min(map(len, ours)) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(requests("drawn"), st.integers(1, 40), st.data())
+def test_a_client_draws_the_same_however_many_others_there_are(request, size, data):
+    labels, n_classes, plain, seed = request
+    size = min(size, len(labels))
+    few = DrawnOptions(clients=plain.clients, alpha=plain.alpha, size=size, min_size=1)
+    client = data.draw(st.integers(0, few.clients - 1))
+    many = few.model_copy(update={"clients": 10**7})
+    one, other = (divide(labels, n_classes, options, seed) for options in (few, many))
+    own = one.indices[client]
+    assert own.tolist() == other.indices[client].tolist() == sorted(set(own.tolist()))
+    assert len(own) == size
+    assert one.fingerprint != other.fingerprint
+    held = np.array(holders(one.indices, len(labels)))
+    assert one.check.overlap == pytest.approx((held >= 2).mean())
+    assert one.skew["samples"] == held.sum() == few.clients * size

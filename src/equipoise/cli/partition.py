@@ -74,8 +74,10 @@ def draw(divided: Partition, classes: Sequence[str], alpha: float | None, path: 
     from equipoise.report.files import save
     from equipoise.report.partition_chart import caption, chart
 
-    K, C = divided.counts.shape
+    K, C = len(divided.indices), divided.counts.shape[1]
     line = caption(divided.name, divided.fingerprint, divided.check.overlap, alpha)
+    if divided.is_sampled:
+        line += f" · {_counted(divided)}"
     save(chart(divided.counts, f"Who owns what: {K} clients, {C} classes", classes, line), path)
 
 
@@ -84,7 +86,7 @@ def as_record(divided: Partition) -> dict[str, Any]:
     return {
         "name": divided.name,
         "clients": len(divided.indices),
-        "samples": int(divided.counts.sum()),
+        "samples": round(divided.skew["samples"]),
         "fingerprint": divided.fingerprint,
         "disjoint": divided.check.disjoint,
         "covering": divided.check.covering,
@@ -96,7 +98,7 @@ def as_record(divided: Partition) -> dict[str, Any]:
 
 def show(divided: Partition, classes: Sequence[str], console: Console) -> None:
     """The table of counts where it fits, then what was checked and measured."""
-    K, C = divided.counts.shape
+    K, C = len(divided.indices), divided.counts.shape[1]
     if K <= MOST_CLIENTS and C <= MOST_CLASSES:
         console.print(_grid(divided, classes, console.width))
     else:
@@ -106,6 +108,10 @@ def show(divided: Partition, classes: Sequence[str], console: Console) -> None:
         from equipoise.partition.divide import events
 
         console.print(*(event.message for event in events(divided)), style="bold red")
+
+
+def _counted(divided: Partition) -> str:
+    return f"the first {len(divided.counts)} of {len(divided.indices)} clients"
 
 
 def _grid(divided: Partition, classes: Sequence[str], width: int) -> Table:
@@ -160,6 +166,8 @@ def _facts(divided: Partition) -> Table:
         "entropy": f"{skew['entropy']:.3f} bits, {skew['entropy_normalised']:.1%} of an even mix",
         "EMD to the whole": f"{skew['emd']:.3f} (0 alike … 2 disjoint)",
     }
+    if divided.is_sampled:
+        facts["counted"] = f"{_counted(divided)}; overlap and gaps are expected values"
     table = Table(box=None, show_header=False, padding=(0, 1))
     table.add_column(style="dim")
     table.add_column(overflow="fold")

@@ -109,7 +109,7 @@ class Bars:
 def described(federation: Federation) -> str:
     config, partition = federation.config, federation.partition
     return (
-        f"{config.method.name} on {config.data.name} ({federation.partition.counts.sum()} samples), "
+        f"{config.method.name} on {config.data.name} ({partition.skew['samples']:.0f} samples), "
         f"{partition.name} over {len(partition.indices)} clients ({partition.fingerprint[:12]}), "
         f"{config.model.name}, seed {config.seed}, engine {config.engine.name}"
     )

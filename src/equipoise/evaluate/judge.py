@@ -63,7 +63,7 @@ class ImageJudge:
         scores, is_last = prototype_scores(merged), step + 1 == config.steps
         if not is_last and (step + 1) % config.evaluate.every != 0:
             return scores, {}
-        looks = Looks(self.scorer)
+        looks = Looks(self.scorer, [client.client for client in merged.clients])
         first = next(self.scorer.lens.batches(self.scorer.splits.test.pixels))
         scores |= {(None, name): value for name, value in entering(first, "eval").items()}
         at_most = len(merged.clients) if self.predict is None else config.evaluate.clients

@@ -1,12 +1,12 @@
 """What models see: features and logits on the splits, each asked for once per checkpoint.
 
 Only the evaluator sees validation and test. Training images are looked at on the clients' behalf, for what they would
-report of them, and by the probe.
+report of them, and by the probe: all clients', or those of who took part where clients are drawn when they are asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from equipoise.models.build import contiguous_copies
 from equipoise.models.classifier import Classifier, Seen
 from equipoise.models.filters import common_filters
 from equipoise.models.look import Lens, Summary, look
+from equipoise.partition.drawn import Drawn
 from equipoise.server.predict import COMMON, Scene
 
 AT_LEAST = 16
@@ -59,9 +60,14 @@ class Scorer:
         features = torch.cat([filters(batch) for batch in batches])
         return Seen(features, features[:, :0])
 
-    def recalibrated(self, state: State) -> State:
+    def reached(self, took_part: Iterable[int]) -> Sequence[int]:
+        """The clients that can be asked something: all, or who took part where all would be too many to go through."""
+        return sorted(took_part) if isinstance(self.indices, Drawn) else range(len(self.indices))
+
+    def recalibrated(self, state: State, took_part: Iterable[int] = ()) -> State:
         """Every client measures BatchNorm statistics of the model on its own images; they are averaged by samples."""
-        measuring = [index for index in self.indices if len(index) > 1]  # one image has no variance
+        reached = (self.indices[client] for client in self.reached(took_part))
+        measuring = [index for index in reached if len(index) > 1]  # one image has no variance
         if not measuring:
             return state
         total, result = sum(map(len, measuring)), {name: tensor.clone() for name, tensor in state.items()}
@@ -93,10 +99,11 @@ class Scorer:
 class Looks:
     """One checkpoint's answers so far: a model that was asked for all images of a split is not asked again."""
 
-    def __init__(self, scorer: Scorer) -> None:
+    def __init__(self, scorer: Scorer, took_part: Iterable[int] = ()) -> None:
         splits, options, seed = scorer.splits, scorer.config.evaluate, scorer.config.seed
         drawn = stream(seed, "train-images").permutation(len(splits.train))[: options.train_images]
-        rows = np.unique(np.concatenate([drawn, *(index[:AT_LEAST] for index in scorer.indices)]))
+        self.reached = scorer.reached(took_part)
+        rows = np.unique(np.concatenate([drawn, *(scorer.indices[client][:AT_LEAST] for client in self.reached)]))
         noise = stream(seed, "noise-images").integers(0, 256, (N_NOISE, *splits.test.pixels.shape[1:]), dtype=np.uint8)
         self.scorer = scorer
         self.images = {
@@ -105,7 +112,7 @@ class Looks:
             "train": splits.train.take(rows),
             "noise": Images(noise, np.zeros(N_NOISE, dtype=np.int64)),
         }
-        self.own = [np.flatnonzero(np.isin(rows, index)) for index in scorer.indices]
+        self.own = {client: np.flatnonzero(np.isin(rows, scorer.indices[client])) for client in self.reached}
         self.told = 0
         """Bytes that clients have sent in answer to questions."""
         self._known: dict[tuple[str, int], Seen] = {}
@@ -154,6 +161,6 @@ class Looks:
 
     def _recalibrate(self, state: State) -> State:
         if id(state) not in self._recalibrated:
-            self._recalibrated[id(state)] = self.scorer.recalibrated(state)
+            self._recalibrated[id(state)] = self.scorer.recalibrated(state, self.reached)
             self._kept.append(state)
         return self._recalibrated[id(state)]

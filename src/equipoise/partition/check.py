@@ -64,7 +64,7 @@ def declares_overlap(options: PartitionOptions) -> bool:
 
 
 def _refusal(what: str, options: PartitionOptions) -> PartitionError:
-    fix = "use a splitter of `equipoise.partition`, such as dirichlet; only fafi-overlap may share samples"
+    fix = "use a splitter of `equipoise.partition`, such as dirichlet; only fafi-overlap and drawn may share"
     return PartitionError(what, where=f"partition {options.name}", fix=fix)
 
 

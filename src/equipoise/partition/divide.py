@@ -2,7 +2,8 @@
 
     indices = splitter(labels, n_classes, options, stream(seed, "partition")) → check → fingerprint → skew
 
-The same labels, settings and seed give the same fingerprint on every machine.
+The same labels, settings and seed give the same fingerprint on every machine. Of clients that are drawn when they are
+asked for, only the first thousand are counted; see `sample`.
 """
 
 from __future__ import annotations
@@ -19,21 +20,36 @@ from equipoise.core.registry import SPLITTERS, Entry
 from equipoise.core.streams import stream
 from equipoise.core.values import Event, Indices, Labels
 from equipoise.partition.check import Check, declares_overlap, examine, require_partition
+from equipoise.partition.drawn import ON_DEMAND, Drawn
 from equipoise.partition.fingerprint import fingerprint
+from equipoise.partition.sample import counted, expected
 from equipoise.partition.skew import realised_skew
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Who owns which sample: `indices` ascending per client, `counts` int64 [K, C] samples per client and class."""
+    """Who owns which sample: `indices` ascending per client, `counts` int64 [K, C] samples per client and class.
+
+    Of clients that are drawn when they are asked for, `counts` and `skew` are of the first thousand.
+    """
 
     name: str
-    indices: tuple[Indices, ...]
+    indices: Sequence[Indices]
     fingerprint: str
     skew: dict[str, float]
     overlaps: bool
     counts: Indices
     check: Check
+
+    @property
+    def counted(self) -> Sequence[Indices]:
+        """The samples of the clients in `counts`."""
+        return counted(self.indices)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether there are more clients than were counted."""
+        return len(self.counts) < len(self.indices)
 
 
 def divide(labels: Labels, n_classes: int, options: PartitionOptions, seed: int) -> Partition:
@@ -43,16 +59,21 @@ def divide(labels: Labels, n_classes: int, options: PartitionOptions, seed: int)
     if not isinstance(options, entry.options):
         options = _completed(options, entry)
     labels = labels.astype(np.int64, copy=False)
-    indices = tuple(entry.make(labels, n_classes, options, stream(seed, "partition")))
-    check = examine(indices, labels, n_classes)
+    made = entry.make(labels, n_classes, options, seed if ON_DEMAND in entry.traits else stream(seed, "partition"))
+    indices: Sequence[Indices] = made if isinstance(made, Drawn) else tuple(made)
+    some = counted(indices)
+    check = examine(some, labels, n_classes)
     require_partition(check, options)
-    counts = count(indices, labels, n_classes)
-    totals = np.bincount(labels, minlength=n_classes)
+    counts, totals = count(some, labels, n_classes), np.bincount(labels, minlength=n_classes)
+    of_all: dict[str, float] = {}
+    if len(some) < len(indices):
+        check = expected(check, counts, totals, len(indices))
+        of_all = {"samples": float(counts.sum() / len(some) * len(indices)), "counted": float(len(some))}
     return Partition(
         name=entry.name,
         indices=indices,
-        fingerprint=fingerprint(indices),
-        skew=realised_skew(counts, totals, check.overlap),
+        fingerprint=indices.fingerprint if isinstance(indices, Drawn) else fingerprint(indices),
+        skew=realised_skew(counts, totals, check.overlap) | of_all,
         overlaps=declares_overlap(options),
         counts=counts,
         check=check,
@@ -70,12 +91,15 @@ def events(partition: Partition) -> list[Event]:
     """What a run must record beside the numbers: that its clients share samples, where they do by design."""
     if not partition.overlaps:
         return []
-    check = partition.check
+    check, some = partition.check, ""
+    detail = {"overlap": check.overlap, "unowned": check.unowned, "fingerprint": partition.fingerprint}
+    if partition.is_sampled:
+        detail["counted"] = len(partition.counts)
+        some = f" (expected, from the first {len(partition.counts)} of {len(partition.indices)} clients)"
     message = (
         f"partition {partition.name} is not a partition: {check.overlap:.1%} of the samples belong to several clients"
-        f" and {check.unowned:.1%} to none; do not compare with numbers from a disjoint splitter"
+        f" and {check.unowned:.1%} to none{some}; do not compare with numbers from a disjoint splitter"
     )
-    detail = {"overlap": check.overlap, "unowned": check.unowned, "fingerprint": partition.fingerprint}
     return [Event("partition-overlap", message, detail=detail)]
 
 

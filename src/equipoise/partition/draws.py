@@ -1,6 +1,7 @@
 """The random draws all splitters share, from PCG64 doubles and gammas only, so that every machine draws the same.
 
     permutation   order of u_1 … u_n, u_i ~ U(0, 1)
+    n of m        the first n places of a Fisher–Yates shuffle of m, without touching the others
     Dir(α·1_n)    log g_i = log Gamma(α + 1) + log(u_i)/α;   q = softmax(log g)
     whole counts  ⌊q_i·N⌋, and one more for as many distinct i, drawn uniformly, as samples are left
 
@@ -26,6 +27,17 @@ SNAP = 1e-9
 
 def shuffled(index: Indices, rng: np.random.Generator) -> Indices:
     return index[np.argsort(rng.random(len(index)), kind="stable")]
+
+
+def few(index: Indices, n: int, rng: np.random.Generator) -> Indices:
+    """A uniform choice of `n` entries, none twice, in time that does not depend on how many there are."""
+    moved: dict[int, int] = {}
+    chosen = []
+    for i, u in enumerate(rng.random(n).tolist()):
+        j = i + int(u * (len(index) - i))
+        chosen.append(moved.get(j, j))
+        moved[j] = moved.get(i, i)
+    return index[np.array(chosen, dtype=np.int64)]
 
 
 def by_class(labels: Labels, rng: np.random.Generator) -> Indices:

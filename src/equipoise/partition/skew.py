@@ -8,6 +8,7 @@
     overlap              share of all samples that belong to two clients or more                         0 … 1
     size_min, size_mean, size_max, size_std      of n_k, over clients
     samples              Σ_k n_k;  more than N only where clients overlap
+    counted              of how many clients all this is, where not of all: overlap is then what is expected of all
 
 A client without samples counts as entropy 0 and 0 classes. Source: EMD as in Zhao et al. 2018 (arXiv:1806.00582), §3.
 """

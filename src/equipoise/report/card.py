@@ -27,7 +27,7 @@ def card(store: Store, runs: Sequence[Run], say: Say) -> dict[str, str]:
         say("tested"): each(lambda run: _tested(run, say)),
         say("partition"): _joined(_partition(found) for found in partitions.values()) or say("none"),
         say("fingerprint"): _joined(found.fingerprint[:SHORT] for found in partitions.values()) or say("none"),
-        say("overlap"): _joined(f"{found.skew['overlap']:.1%}" for found in partitions.values()) or say("none"),
+        say("overlap"): _joined(found.overlap_text for found in partitions.values()) or say("none"),
         say("communication"): each(lambda run: _communication(run.config, say)),
         say("method"): each(lambda run: str(run.config["method"]["name"])),
         say("model"): each(lambda run: settings(run.config["model"])),
@@ -56,7 +56,7 @@ def data(block: Mapping[str, Any]) -> str:
 
 def _partition(found: Partition) -> str:
     return settings(
-        {"name": found.name, "clients": len(found.counts)}
+        {"name": found.name, "clients": found.n_clients}
         | ({"α": found.options["alpha"]} if "alpha" in found.options else {})
     )
 

@@ -32,6 +32,7 @@ from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
 from equipoise.models.recommender import DmmrOptions, wanted
 from equipoise.partition.divide import Partition, divide
+from equipoise.partition.sample import counted, owned
 from equipoise.partition.users import users
 from equipoise.server.merge import ServerState
 
@@ -91,7 +92,7 @@ def build_images(config: Config, data_path: Path | None) -> Federation:
     n_classes = len(splits.classes)
     partition = divide(splits.train.labels, n_classes, config.partition, config.seed)
     method = method_of(config)
-    indices = [np.unique(np.concatenate(partition.indices))] if method.pools_data else partition.indices
+    indices = [owned(partition.indices, len(splits.train))] if method.pools_data else partition.indices
     site = ImageSite(config, splits.train, indices, n_classes, splits.mean, splits.std)
     model = build_model(config.model, site.shape, n_classes, config.seed, method.head)
     _require_parameters(method, model)
@@ -172,7 +173,7 @@ def _require_parameters(method: Method, model: nn.Module) -> None:
 
 def _require_batches(site: ImageSite, model: nn.Module) -> None:
     """BatchNorm has nothing to normalise over in a batch of one image."""
-    smallest = min(site.config.client.batch, *(len(index) for index in site.indices))
+    smallest = min(site.config.client.batch, *(len(index) for index in counted(site.indices)))
     has_batch_norm = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())
     if has_batch_norm and smallest == 1 and site.config.client.augment == "none":
         fix = "raise client.batch and partition.min_size to 2 or more, or set model.norm=group"

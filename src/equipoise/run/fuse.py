@@ -112,7 +112,7 @@ def load_clients(store: Store, run: Run, config: Config, data_path: Path | None)
     federation = build(config, folder)
     require_same_data(run, federation, folder)
     torch.set_num_threads(config.engine.threads)
-    return Stored(run, checkpoint, own, federation, Looks(federation.scorer), folder)
+    return Stored(run, checkpoint, own, federation, Looks(federation.scorer, own), folder)
 
 
 def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = ALONE) -> str:

@@ -110,9 +110,10 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
         skew=partition.skew,
         counts=partition.counts.tolist(),
         overlaps=partition.overlaps,
-        owners=blobs.put(store, _index_map(partition.indices)),
+        owners=blobs.put(store, _index_map(partition.counted)),
     )
-    counted = [federation.site.counts(client).tolist() for client in range(federation.n_clients)]
+    n_counted = min(federation.n_clients, len(partition.counts))
+    counted = [federation.site.counts(client).tolist() for client in range(n_counted)]
     clients = [Client(k, sum(counts), counts) for k, counts in enumerate(counted)]
     events = [Event("started", f"version {__version__}"), *partition_events(partition), *federation.notes]
     write.create_run(store, run, owned, clients, events)
@@ -161,7 +162,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Event]
 
 
 def _index_map(indices: Sequence[Indices]) -> bytes:
-    """The partition itself: all clients' images one after another, and where each client's begin."""
+    """The partition itself: clients' images one after another, and where each client's begin."""
     bounds = np.cumsum([0, *(len(index) for index in indices)])
     return encode({}, {"owned": torch.from_numpy(np.concatenate(indices)), "bounds": torch.from_numpy(bounds)})
 

@@ -58,7 +58,10 @@ class Client:
 
 @dataclass(frozen=True, kw_only=True)
 class Partition:
-    """Who owns what; `counts[k][c]` per client and class, `owners` the digest of the blob with the index map."""
+    """Who owns what; `counts[k][c]` per client and class, `owners` the digest of the blob with the index map.
+
+    Both are of the first clients only where there are more than were counted.
+    """
 
     fingerprint: str
     name: str
@@ -67,6 +70,15 @@ class Partition:
     counts: Sequence[Sequence[int]]
     overlaps: bool
     owners: str
+
+    @property
+    def n_clients(self) -> int:
+        return self.options.get("clients") or len(self.counts)
+
+    @property
+    def overlap_text(self) -> str:
+        """The share of samples on several clients, as text; ≈ where it is what is expected."""
+        return f"{'≈ ' if self.n_clients > len(self.counts) else ''}{self.skew['overlap']:.1%}"
 
 
 @dataclass(frozen=True)

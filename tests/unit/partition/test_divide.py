@@ -5,6 +5,7 @@ from equipoise.config.blocks import PartitionOptions
 from equipoise.core.errors import DataError, PartitionError, UnknownName
 from equipoise.core.registry import SPLITTERS, Registry
 from equipoise.partition import divide as room
+from equipoise.partition.check import declares_overlap
 from equipoise.partition.dirichlet import DirichletOptions
 from equipoise.partition.divide import count, divide, events
 from equipoise.partition.fafi_overlap import FafiOverlapOptions
@@ -16,6 +17,7 @@ NAMES = for_images(SPLITTERS)
 FINGERPRINTS = {
     "dirichlet": "ab33bd531643",
     "dirichlet-client": "1869583b93f5",
+    "drawn": "43b4b1429efb",
     "fafi-overlap": "d89efef20668",
     "iid": "811d9114c8dd",
     "quantity": "8cdfe72afc93",
@@ -29,7 +31,7 @@ def options(name, **settings):
 
 
 def test_the_room_has_these_splitters():
-    assert NAMES == ["dirichlet", "dirichlet-client", "fafi-overlap", "iid", "quantity", "shards"]
+    assert NAMES == ["dirichlet", "dirichlet-client", "drawn", "fafi-overlap", "iid", "quantity", "shards"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -113,7 +115,7 @@ def test_a_label_outside_the_classes_is_an_error(wrong):
         divide(np.append(LABELS, wrong), 10, PartitionOptions(), 0)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "fafi-overlap"])
+@pytest.mark.parametrize("name", [name for name in NAMES if not declares_overlap(options(name))])
 def test_too_many_clients_for_the_samples_is_an_error(name):
     with pytest.raises(PartitionError, match="need 602 samples, there are 600"):
         divide(LABELS, 10, options(name, clients=301, min_size=2), 0)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.streams import stream
-from equipoise.partition.draws import apportion, by_class, log_dirichlet, shuffled
+from equipoise.partition.draws import apportion, by_class, few, log_dirichlet, shuffled
 
 
 def test_shuffled_keeps_every_index_and_moves_most():
@@ -59,3 +59,14 @@ def test_apportion_deals_the_rest_uniformly():
 def test_a_share_one_bit_below_one_is_still_the_whole_class():
     below = np.nextafter(1.0, 0.0)
     assert apportion(np.array([7]), np.array([[below, 1 - below]]), stream(0, "test")).tolist() == [[7, 0]]
+
+
+def test_a_few_of_many_are_a_uniform_choice_without_repeats():
+    index = np.array([7, 8, 9, 10])
+    assert sorted(few(index, 4, stream(0, "test")).tolist()) == index.tolist()
+    assert few(index, 0, stream(0, "test")).tolist() == []
+    rng = stream(0, "test")
+    pairs = [tuple(sorted(few(index, 2, rng).tolist())) for _ in range(6000)]
+    times = [pairs.count((a, b)) for a in index for b in index if a < b]
+    assert sum(times) == 6000
+    assert times == pytest.approx([1000] * 6, abs=4 * (6000 * 1 / 6 * 5 / 6) ** 0.5)

@@ -97,6 +97,17 @@ def test_the_partition_is_what_the_store_says() -> None:
     assert "0123456789ab" in figure.note
 
 
+def test_of_more_clients_than_were_counted_the_number_is_still_said() -> None:
+    partition = Partition(
+        fingerprint="0123456789abcdef", name="drawn", options={"alpha": 0.1, "clients": 9000}, skew={"overlap": 0.873},
+        counts=[[3, 0], [1, 4]], overlaps=True, owners="",
+    )  # fmt: skip
+    figure = made(run_of(labels=np.array(partition.counts)), partition=partition)["partition"]
+    assert isinstance(figure, Grid)
+    assert "≈ 87.3%" in figure.note
+    assert "2 of 9000 clients are shown." in figure.note
+
+
 def test_prototypes_against_anchors_and_each_other() -> None:
     pictures = {
         "prototypes": np.array([[2.0, 0.0], [0.0, -3.0]]),

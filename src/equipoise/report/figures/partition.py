@@ -18,8 +18,9 @@ def partition(source: Source, say: Say) -> Iterator[Grid]:
         return
     counts = np.asarray(found.counts)
     shown = drawn_rows(counts)
-    few = say("thinned_clients", shown=len(shown), n=len(counts)) if len(shown) < len(counts) else ""
-    shared = f"{say('overlap')}: {found.skew['overlap']:.1%}" if found.overlaps else say("no_overlap")
+    n_clients = found.n_clients
+    few = say("thinned_clients", shown=len(shown), n=n_clients) if len(shown) < n_clients else ""
+    shared = f"{say('overlap')}: {found.overlap_text}" if found.overlaps else say("no_overlap")
     alpha = f"α = {found.options['alpha']:g}" if "alpha" in found.options else ""
     parts = [found.name, alpha, f"{say('fingerprint')} {found.fingerprint[:12]}", shared, few]
     yield Grid(
