@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -51,25 +50,15 @@ def plain(tensors: Mapping[str, Tensor]) -> Rows:
     return dict(zip(tensors, table, strict=True))
 
 
-@dataclass
-class Block:
-    """Numbers that come together: their sums [names, clients], in how many steps, and the newest."""
-
-    sums: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    last: NDArray[np.float64]
-
-
-@dataclass
 class Trace:
-    """Of all clients that train together."""
+    """Of all clients that train together: per name and client the sum, the number of steps, the newest value."""
 
-    clients: int
-    steps: NDArray[np.int64] = field(init=False)
-    _blocks: dict[tuple[str, ...], Block] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.steps = np.zeros(self.clients, dtype=np.int64)
+    def __init__(self, clients: int) -> None:
+        self.clients = clients
+        self.steps = np.zeros(clients, dtype=np.int64)
+        self._names: dict[str, int] = {}
+        self._places: dict[tuple[str, ...], NDArray[np.int64]] = {}
+        self._sums, self._counts, self._last = (np.zeros((0, clients)) for _ in range(3))
 
     def step(self, rows: Rows) -> None:
         """The numbers of a step of the first clients, as many as there are columns."""
@@ -81,35 +70,37 @@ class Trace:
         """Numbers of some clients; column k is client who[k]'s."""
         if not rows or not len(who):
             return
-        table = np.stack(list(rows.values()))
-        block = self._blocks.get(tuple(rows)) or self._new(tuple(rows))
-        block.sums[:, who] += table
-        block.counts[who] += 1
-        block.last[:, who] = table
+        table, where = np.stack(list(rows.values())), np.ix_(self._rows(tuple(rows)), who)
+        self._sums[where] += table
+        self._counts[where] += 1
+        self._last[where] = table
 
     def last(self, client: int) -> Numbers:
         """The newest number of each name that the client has."""
-        found: Numbers = {}
-        for names, block in self._blocks.items():
-            if block.counts[client]:
-                found |= dict(zip(names, block.last[:, client].tolist(), strict=True))
-        return found
+        return {name: float(self._last[k, client]) for name, k in self._names.items() if self._counts[k, client]}
 
     def means(self) -> list[Numbers]:
         """Of every client: the mean over the steps that had the number; of the λ policy's numbers the last step as
         well, as `…/last`; and how many steps there were."""
-        found: list[Numbers] = [{} for _ in range(self.clients)]
-        for names, block in self._blocks.items():
-            kept = [(place, name) for place, name in enumerate(names) if name in LAST]
-            rows = (block.sums / np.maximum(block.counts, 1)).T.tolist()
-            for client in np.flatnonzero(block.counts).tolist():
-                found[client].update(zip(names, rows[client], strict=True))
-                found[client].update((f"{name}/last", float(block.last[place, client])) for place, name in kept)
-        for numbers, steps in zip(found, self.steps.tolist(), strict=True):
-            numbers["steps"] = steps
+        names, seen = list(self._names), self._counts > 0
+        means = (self._sums / np.maximum(self._counts, 1)).T.tolist()
+        newest = [(name, f"{name}/last", self._last[k].tolist()) for name, k in self._names.items() if name in LAST]
+        found = []
+        for client, (row, steps) in enumerate(zip(means, self.steps.tolist(), strict=True)):
+            own = dict(zip(names, row, strict=True))
+            if not seen[:, client].all():
+                own = {name: value for name, value in own.items() if seen[self._names[name], client]}
+            own |= {last: values[client] for name, last, values in newest if name in own}
+            found.append({**own, "steps": steps})
         return found
 
-    def _new(self, names: tuple[str, ...]) -> Block:
-        shape = (len(names), self.clients)
-        self._blocks[names] = Block(np.zeros(shape), np.zeros(self.clients, dtype=np.int64), np.zeros(shape))
-        return self._blocks[names]
+    def _rows(self, names: tuple[str, ...]) -> NDArray[np.int64]:
+        """Where these names are written; new ones get a row."""
+        if names not in self._places:
+            fresh = [name for name in names if name not in self._names]
+            self._names |= {name: len(self._names) + k for k, name in enumerate(fresh)}
+            more = np.zeros((len(fresh), self.clients))
+            parts = (self._sums, self._counts, self._last)
+            self._sums, self._counts, self._last = (np.concatenate([part, more]) for part in parts)
+            self._places[names] = np.array([self._names[name] for name in names])
+        return self._places[names]

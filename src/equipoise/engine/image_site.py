@@ -18,6 +18,7 @@ from equipoise.core.values import Images, Indices, Labels, Task
 from equipoise.engine.engine import Arrays, Shared, clock_of, method_of, ragged, unragged
 from equipoise.engine.together import LEAST_GROUPS, MOST, pays, stacks
 from equipoise.models.build import build_model
+from equipoise.partition.drawn import Drawn, DrawnOptions, drawn
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class ImageSite:
 
     def shared(self) -> Shared:
         images: Arrays = {"pixels": self.train.pixels, "labels": self.train.labels}
-        return {**images, **ragged("owned", self.indices)}, {
+        owned = {} if isinstance(self.indices, Drawn) else ragged("owned", self.indices)
+        return {**images, **owned}, {
             "n_classes": self.n_classes,
             "mean": self.mean,
             "std": self.std,
@@ -55,7 +57,12 @@ class ImageSite:
     @classmethod
     def of_shared(cls, config: Config, arrays: Arrays, facts: Mapping[str, Any]) -> ImageSite:
         images = Images(arrays["pixels"], arrays["labels"])
-        indices = unragged("owned", arrays)
+        indices: Sequence[Indices]
+        if "owned" in arrays:
+            indices = unragged("owned", arrays)
+        else:  # clients that are drawn when they are asked for: the rule says all
+            assert isinstance(config.partition, DrawnOptions)
+            indices = drawn(images.labels, facts["n_classes"], config.partition, config.seed)
         return cls(config, images, indices, facts["n_classes"], tuple(facts["mean"]), tuple(facts["std"]))
 
     def is_idle(self, client: int, step: int) -> bool:

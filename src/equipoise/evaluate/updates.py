@@ -48,7 +48,7 @@ def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
 def _moves(updates: Sequence[ClientUpdate], start: State, names: Sequence[str]) -> Tensor:
     """w_k − w of some clients, [K, all weights]."""
     models = [whole(update, start) for update in updates]
-    parts = [torch.stack([model[name] for model in models]).flatten(1).double() for name in names]
+    parts = [torch.stack([model[name] for model in models]).view(len(models), -1).double() for name in names]
     return torch.cat(parts, 1) - _flat(start, names)
 
 

@@ -77,6 +77,14 @@ def test_a_number_of_some_steps_and_clients_is_the_mean_of_those():
     assert second == {"loss": 2.0, "steps": 3}
 
 
+def test_steps_with_other_terms_count_in_the_means_of_those_they_share():
+    trace = Trace(1)
+    for rows in (row(base=1.0, con=1.0), row(base=2.0, con=1.0, cls=1.0), row(base=6.0, con=4.0)):
+        trace.step(rows)
+    assert trace.means() == [{"base": 3.0, "con": 2.0, "cls": 1.0, "steps": 3}]
+    assert trace.last(0) == {"base": 6.0, "con": 4.0, "cls": 1.0}
+
+
 def test_of_lam_the_last_step_is_kept_beside_the_mean():
     trace = Trace(1)
     for lam in (1.0, 5.0):

@@ -31,7 +31,6 @@ def test_client_machines_hold_no_test_or_validation_image():
         "n_classes",
         "mean",
         "std",
-        "together",
     }
     federation = build(tiny())
     assert federation.site.train is federation.scorer.splits.train
