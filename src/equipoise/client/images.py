@@ -55,7 +55,8 @@ class ImageWork:
         lengths = [len(draw.images) for draw in draws]
         if self.config.client.augment == "two-view":
             return self._two_views(draws, lengths)
-        where = np.stack([_filled(draw.images, max(lengths)) for draw in draws])
+        longest = max(lengths)
+        where = np.stack([_filled(draw.images, longest) for draw in draws])
         taken = self.train.take(where.reshape(-1))
         images = normalise(torch.from_numpy(taken.pixels), self.mean, self.std)
         labels = torch.from_numpy(taken.labels).view(where.shape)

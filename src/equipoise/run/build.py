@@ -96,6 +96,7 @@ def build_images(config: Config, data_path: Path | None) -> Federation:
     site = ImageSite(config, splits.train, indices, n_classes, splits.mean, splits.std)
     model = build_model(config.model, site.shape, n_classes, config.seed, method.head)
     _require_parameters(method, model)
+    assert site.together > 0  # refused here, not at the first round, where clients cannot train together
     _require_batches(site, model)
     if method.teacher is not None and len(splits.public) < 2:
         what = f"a public pool of {len(splits.public)} images is too small to train a teacher on"
