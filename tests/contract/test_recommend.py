@@ -206,8 +206,7 @@ def test_a_target_is_in_memory_as_often_in_training_as_in_the_end():
     last = records(federation)[-1].snapshot
     for task in plan(federation, last, 2):
         feed = recipe.feed(task)
-        for step in feed.steps(task.epochs[0]):
-            windows = step.drawn
+        for windows in feed.steps(task.epochs[0]):
             read = [set(row[ok].tolist()) for row, ok in zip(windows.memory, windows.memory_valid, strict=True)]
             for row, ok, memory in zip(windows.targets, windows.valid, read, strict=True):
                 assert not memory & set(row[ok].tolist())

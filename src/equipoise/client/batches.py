@@ -13,9 +13,12 @@ def batches(n_samples: int, size: int, seed: int, epoch: int, client: int) -> li
     >>> [len(batch) for batch in batches(65, 32, seed=0, epoch=0, client=0)]
     [32, 33]
     """
-    order = stream(seed, "batches", epoch, client).permutation(n_samples)
-    n = n_batches(n_samples, size)
+    order, n = shuffled(n_samples, seed, epoch, client), n_batches(n_samples, size)
     return [order[k * size : (k + 1) * size if k + 1 < n else n_samples] for k in range(n)]
+
+
+def shuffled(n_samples: int, seed: int, epoch: int, client: int) -> Indices:
+    return stream(seed, "batches", epoch, client).permutation(n_samples)
 
 
 def n_batches(n_samples: int, size: int) -> int:

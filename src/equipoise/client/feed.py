@@ -1,6 +1,6 @@
-"""A client's own data, as the steps of one task.
+"""A client's own data for one task, and what the clients of a run have in common: their data as steps.
 
-steps → (number in the run, when, what was drawn)    observe ← what the objective wants kept    memory → what is kept
+work.steps(feeds, epoch) → one step after another    observe ← what the objective wants kept    memory → what is kept
 """
 
 from __future__ import annotations
@@ -8,35 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from equipoise.core.clock import Clock
-from equipoise.core.values import Indices, Labels, Moment, State
+from equipoise.core.values import Indices, Labels, State
 
 
-class Step(NamedTuple):
-    """One step of the optimiser: its number in the whole run, when it is, and what was drawn for it."""
+class Steps(NamedTuple):
+    """One step of the first clients: its number in each one's run, the progress of each, the epoch, and the batch.
 
-    number: int
-    moment: Moment
-    drawn: Any
+    Every tensor of the batch has the clients' axis in front.
+    """
 
-
-class Work(Protocol):
-    """What the feeds of a run have in common."""
-
-    @property
-    def clock(self) -> Clock: ...
-
-    @property
-    def tells(self) -> bool:
-        """Whether clients report what their trained model sees in their own data."""
-
-    def collate(self, drawn: Sequence[Any]) -> Any:
-        """The batch of one step of several clients, every tensor with their axis in front."""
-
-    def entering(self, batch: Any) -> Mapping[str, Tensor]:
-        """What is recorded of the first batch of a task, one number per client."""
+    numbers: NDArray[np.int64]
+    progress: NDArray[np.float64]
+    epoch: int
+    batch: Any
 
 
 class Feed(Protocol):
@@ -56,8 +45,6 @@ class Feed(Protocol):
     def rows(self) -> Indices | None:
         """The rows of the model's tables that the client holds; None: all."""
 
-    def steps(self, epoch: int) -> Iterator[Step]: ...
-
     def observe(self, memory: State) -> None: ...
 
     def memory(self) -> State: ...
@@ -69,14 +56,21 @@ class Feed(Protocol):
         """What is recorded beside the numbers of the steps."""
 
 
-def lockstep(feeds: Sequence[Feed], epoch: int) -> Iterator[list[Step]]:
-    """The next step of everybody who has one. Feeds are ordered by length, so those who are done are at the end.
+class Work(Protocol):
+    """What the feeds of a run have in common."""
 
-    Epochs are gone through together: whoever is done earlier waits, so that the schedules of all are at one place.
-    """
-    going = [feed.steps(epoch) for feed in feeds]
-    while going:
-        steps = [step for step in (next(feed, None) for feed in going) if step is not None]
-        going = going[: len(steps)]
-        if steps:
-            yield steps
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def tells(self) -> bool:
+        """Whether clients report what their trained model sees in their own data."""
+
+    def steps(self, feeds: Sequence[Any], epoch: int) -> Iterator[Steps]:
+        """The epoch of several clients side by side. The longest come first, so those who are done are at the end.
+
+        Epochs are gone through together: whoever is done earlier waits, so that the schedules of all are at one place.
+        """
+
+    def entering(self, batch: Any) -> Mapping[str, Tensor]:
+        """What is recorded of the first batch of a task, one number per client."""

@@ -16,12 +16,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from equipoise.client.feed import Step
+from equipoise.client.feed import Steps
 from equipoise.client.recall import READ, RECENT, Recall, last_items, standardised
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.streams import stream, stream_seed
-from equipoise.core.values import Indices, Labels, Moment, State, Task
+from equipoise.core.values import Indices, Labels, State, Task
 from equipoise.memory.dynamic import Kept, MemoryOptions, Rows
 from equipoise.memory.prototypes import centres
 from equipoise.models.recommender import SasrecOptions
@@ -56,9 +56,14 @@ class HistoryWork:
     tells = False
     """Whether it takes the trained model to say what is told."""
 
-    def collate(self, windows: Sequence[Windows]) -> Windows:
-        """Lists of rows are as long as the longest."""
-        return Windows(*(pad_sequence(list(part), batch_first=True) for part in zip(*windows, strict=True)))
+    def steps(self, feeds: Sequence[HistoryFeed], epoch: int) -> Iterator[Steps]:
+        going = [feed.steps(epoch) for feed in feeds]
+        counts = np.array([feed.n_steps for feed in feeds])
+        for step in range(counts.max()):
+            n = int((counts > step).sum())
+            windows = [next(feed) for feed in going[:n]]
+            progress = self.clock.progress(epoch, step / counts[:n])
+            yield Steps(epoch * counts[:n] + step, progress, epoch, _stacked(windows))
 
     def entering(self, batch: Windows) -> dict[str, Tensor]:
         return {}
@@ -100,17 +105,16 @@ class HistoryFeed:
     def n_steps(self) -> int:
         return -(-len(self.spans) // self.work.config.client.batch)
 
-    def steps(self, epoch: int) -> Iterator[Step]:
+    def steps(self, epoch: int) -> Iterator[Windows]:
+        """Each as the memory stands when it is asked for."""
         size, seed, client = self.work.config.client.batch, self.work.config.seed, self.task.client
         if self._offered is None:
             self._offered = self._offers()
         order = stream(seed, "batches", epoch, client).permutation(len(self.spans))
         noise = torch.Generator().manual_seed(stream_seed(seed, "noise", epoch, client))
-        n = self.n_steps
-        for step in range(n):
+        for step in range(self.n_steps):
             self._now = order[step * size : (step + 1) * size].tolist()
-            moment = Moment(self.work.clock.progress(epoch, step / n), self.counts, epoch)
-            yield Step(epoch * n + step, moment, self._windows(self._offered, noise))
+            yield self._windows(self._offered, noise)
 
     def observe(self, memory: State) -> None:
         """The losses of the step's positions: they move the running level, and decide what is remembered."""
@@ -227,6 +231,11 @@ class HistoryFeed:
             return torch.empty(0)
         drawn = torch.rand(self.work.n_masks, size, model.length, model.width, generator=noise)
         return (drawn >= model.dropout) / (1 - model.dropout)
+
+
+def _stacked(windows: Sequence[Windows]) -> Windows:
+    """Of several clients; lists of rows are as long as the longest."""
+    return Windows(*(pad_sequence(list(part), batch_first=True) for part in zip(*windows, strict=True)))
 
 
 def spans(history: History, length: int) -> list[tuple[int, int]]:

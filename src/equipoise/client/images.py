@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from equipoise.client.batches import batches, n_batches
-from equipoise.client.feed import Step
+from equipoise.client.batches import n_batches, shuffled
+from equipoise.client.feed import Steps
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.streams import stream_seed
-from equipoise.core.values import Images, Indices, Labels, Moment, State, Task
+from equipoise.core.values import Images, Indices, Labels, State, Task
 from equipoise.data.augment import normalise, two_views
 from equipoise.models.classifier import Classifier
 from equipoise.models.look import Lens, Summary, look
 from equipoise.objective.compose import Batch
-
-
-class Draw(NamedTuple):
-    """One step's images, by their place in the training set; where its views are drawn from; what was remembered."""
-
-    images: Indices
-    seed: int
-    recalled: State
 
 
 @dataclass(frozen=True)
@@ -50,47 +41,60 @@ class ImageWork:
         images = batch.images.flatten(1)
         return {"input/mean/train": images.mean(1), "input/std/train": images.std(1)}
 
-    def collate(self, draws: Sequence[Draw]) -> Batch:
-        """One batch with the clients' axis in front; shorter ones are filled up, and the filling has no share."""
-        lengths = [len(draw.images) for draw in draws]
+    def steps(self, feeds: Sequence[ImageFeed], epoch: int) -> Iterator[Steps]:
+        size, seed = self.config.client.batch, self.config.seed
+        lengths = np.array([feed.samples for feed in feeds])
+        counts = np.array([feed.n_steps for feed in feeds])
+        orders = np.zeros((len(feeds), lengths.max()), dtype=np.int64)
+        for k, feed in enumerate(feeds):
+            orders[k, : lengths[k]] = feed.owned[shuffled(lengths[k], seed, epoch, feed.task.client)]
+        for step in range(counts.max()):
+            n = int((counts > step).sum())
+            ends = np.where(counts[:n] == step + 1, lengths[:n], (step + 1) * size)
+            images = _filled(orders[:n], step * size, ends)
+            batch = self._batch(feeds[:n], images, ends - step * size, epoch, step)
+            progress = self.clock.progress(epoch, step / counts[:n])
+            yield Steps(epoch * counts[:n] + step, progress, epoch, batch)
+
+    def _batch(self, feeds: Sequence[ImageFeed], images: Indices, lengths: Indices, epoch: int, step: int) -> Batch:
+        """`images` [K, B] of the training set, of which each client's first `lengths` count."""
+        recalled = [feed.memory() for feed in feeds]
+        kept = {name: torch.stack([memory[name] for memory in recalled]) for name in recalled[0]}
         if self.config.client.augment == "two-view":
-            return self._two_views(draws, lengths)
-        longest = max(lengths)
-        where = np.stack([_filled(draw.images, longest) for draw in draws])
-        taken = self.train.take(where.reshape(-1))
-        images = normalise(torch.from_numpy(taken.pixels), self.mean, self.std)
-        labels = torch.from_numpy(taken.labels).view(where.shape)
-        return Batch(images.view(*where.shape, *images.shape[1:]), labels, _shares(lengths), _recalled(draws))
+            seeds = [stream_seed(self.config.seed, "views", epoch, feed.task.client, step) for feed in feeds]
+            views, labels = self._two_views(images, lengths, seeds)
+            return Batch(views, labels, _shares(2 * lengths), kept)
+        taken = self.train.take(images.reshape(-1))
+        pixels = normalise(torch.from_numpy(taken.pixels), self.mean, self.std)
+        labels = torch.from_numpy(taken.labels).view(images.shape)
+        return Batch(pixels.view(*images.shape, *pixels.shape[1:]), labels, _shares(lengths), kept)
 
-    def _two_views(self, draws: Sequence[Draw], lengths: Sequence[int]) -> Batch:
-        """Every client's views are drawn for its own batch, before it is filled up."""
-        images, labels = [], []
-        for draw, length in zip(draws, lengths, strict=True):
-            taken = self.train.take(draw.images)
-            views = two_views(torch.from_numpy(taken.pixels), self.mean, self.std, draw.seed)
-            fill = torch.from_numpy(_filled(np.arange(2 * length), 2 * max(lengths)))
-            images.append(views[fill] if len(fill) > 2 * length else views)
-            labels.append(torch.from_numpy(taken.labels).repeat(2)[fill])
-        stacked = images[0][None] if len(images) == 1 else torch.stack(images)
-        return Batch(stacked, torch.stack(labels), _shares([2 * n for n in lengths]), _recalled(draws))
-
-
-def _filled(rows: Indices, length: int) -> Indices:
-    """As many rows as that, the first one over and over at the end."""
-    return rows if len(rows) == length else np.concatenate([rows, np.full(length - len(rows), rows[0])])
+    def _two_views(self, images: Indices, lengths: Indices, seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Every client's views are drawn for its own batch; the filling comes after both."""
+        views, labels = [], []
+        for own, length, seed in zip(images, lengths, seeds, strict=True):
+            taken = self.train.take(own[:length])
+            drawn = two_views(torch.from_numpy(taken.pixels), self.mean, self.std, seed)
+            fill = torch.zeros(2 * (len(own) - int(length)), dtype=torch.int64)
+            views.append(torch.cat([drawn, drawn[fill]]) if len(fill) else drawn)
+            known = torch.from_numpy(taken.labels).repeat(2)
+            labels.append(torch.cat([known, known[fill]]))
+        return views[0][None] if len(views) == 1 else torch.stack(views), torch.stack(labels)
 
 
-def _shares(lengths: Sequence[int]) -> Tensor | None:
+def _filled(orders: Indices, start: int, ends: Indices) -> Indices:
+    """[K, B]: each client's images from `start` to its end; what it lacks is its first, over and over."""
+    columns = start + np.arange(int(ends.max()) - start)
+    there = orders[:, columns]
+    return there if (ends == ends.max()).all() else np.where(columns < ends[:, None], there, there[:, :1])
+
+
+def _shares(lengths: Indices) -> Tensor | None:
     """[K, B]; None where all are as long as each other."""
-    if min(lengths) == max(lengths):
+    if (lengths == lengths.max()).all():
         return None
-    own = torch.tensor(lengths)[:, None]
-    return (torch.arange(max(lengths)) < own) / own
-
-
-def _recalled(draws: Sequence[Draw]) -> State:
-    """What clients remember is of one shape, or there is one client."""
-    return {name: torch.stack([draw.recalled[name] for draw in draws]) for name in draws[0].recalled}
+    own = torch.from_numpy(lengths)[:, None]
+    return (torch.arange(int(lengths.max())) < own) / own
 
 
 class ImageFeed:
@@ -107,14 +111,6 @@ class ImageFeed:
     @property
     def n_steps(self) -> int:
         return n_batches(len(self.owned), self.work.config.client.batch)
-
-    def steps(self, epoch: int) -> Iterator[Step]:
-        seed, options, client = self.work.config.seed, self.work.config.client, self.task.client
-        order = batches(len(self.owned), options.batch, seed, epoch, client)
-        for step, index in enumerate(order):
-            moment = Moment(self.work.clock.progress(epoch, step / len(order)), self.counts, epoch)
-            views = stream_seed(seed, "views", epoch, client, step) if options.augment == "two-view" else 0
-            yield Step(epoch * len(order) + step, moment, Draw(self.owned[index], views, self._memory))
 
     def observe(self, memory: State) -> None:
         self._memory = memory

@@ -22,7 +22,7 @@ from torch import nn
 from equipoise.balance.policy import Balance
 from equipoise.balance.schedule import schedule
 from equipoise.client.branches import branch_gradients
-from equipoise.client.feed import Feed, Step, Work, lockstep
+from equipoise.client.feed import Feed, Steps, Work
 from equipoise.client.gradients import EVERY, sampled
 from equipoise.client.groups import Groups, trained
 from equipoise.client.policy import gradients, leaves, stepped
@@ -32,7 +32,7 @@ from equipoise.config.blocks import ClientOptions
 from equipoise.config.schema import Config
 from equipoise.core.errors import NonFinite
 from equipoise.core.stopwatch import WATCH
-from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Losses, Result, State, Task, Weighed
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Losses, Moment, Result, State, Task, Weighed
 from equipoise.models.build import contiguous_copies
 from equipoise.objective.compose import Objective
 
@@ -48,6 +48,8 @@ class Recipe:
     work: Work
     feed: Callable[[Task], Feed]
     """A client's own data, for that task."""
+    keeps_buffers: bool = True
+    """Whether a client's next task goes on with the buffers of its optimiser."""
 
     @property
     def groups(self) -> Groups:
@@ -75,9 +77,10 @@ def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
     with torch.random.fork_rng(devices=[]):
         for epoch in tasks[0].epochs:
             weights.begin(recipe.config.seed, epoch)
-            for steps in lockstep([pupil.feed for pupil in pupils], epoch):
-                if not all(pupil.failure for pupil in pupils[: len(steps)]):
-                    _take(recipe, weights, pupils[: len(steps)], steps, trace)
+            for steps in recipe.work.steps([pupil.feed for pupil in pupils], epoch):
+                going = pupils[: len(steps.numbers)]
+                if not all(pupil.failure for pupil in going):
+                    _take(recipe, weights, going, steps, trace)
     seconds = (perf_counter() - started) / len(tasks)
     results = {}
     for place, pupil, states, means in zip(order, pupils, weights.states(), trace.means(), strict=True):
@@ -91,28 +94,25 @@ def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
 def _weights(recipe: Recipe, pupils: Sequence[Pupil]) -> Alone | Together:
     moving = trained(recipe.config, recipe.groups, pupils[0].task.step)
     if len(pupils) == 1 and pupils[0].feed.rows is None:
-        return Alone(recipe.model, pupils[0].task, recipe.config.client, moving)
+        return Alone(recipe.model, pupils[0].task, pupils[0].feed, recipe.config.client, moving)
     tasks, feeds = [pupil.task for pupil in pupils], [pupil.feed for pupil in pupils]
     return Together(recipe.model, tasks, feeds, recipe.config.client, moving)
 
 
-def _take(
-    recipe: Recipe, weights: Alone | Together, pupils: Sequence[Pupil], steps: Sequence[Step], trace: Trace
-) -> None:
+def _take(recipe: Recipe, weights: Alone | Together, pupils: Sequence[Pupil], steps: Steps, trace: Trace) -> None:
     """One step of everybody who still goes on."""
-    balance, options = recipe.balance, _now(recipe, steps[0])
-    batch = recipe.work.collate([step.drawn for step in steps])
     WATCH.lap("data")
-    losses = weights.losses(recipe.objective, batch, steps, pupils[0].task.shared)
+    balance, options = recipe.balance, _now(recipe, steps.epoch)
+    losses = weights.losses(recipe.objective, steps, pupils[0].task.shared)
     WATCH.lap("forward")
     weighed = _weighed(balance, losses, pupils, steps)
-    sample = np.flatnonzero([step.number % EVERY == 0 for step in steps])
+    sample = np.flatnonzero(steps.numbers % EVERY == 0)
     extra = sampled(losses, list(weights.leaves.values()), weights.is_stacked) if len(sample) else {}
     network = torch.stack([each.network for each in weighed]) if weighed else losses.base
     network.sum().backward()  # type: ignore[no-untyped-call]
     WATCH.lap("backward")
     is_first = trace.steps[0] == 0  # of everybody's task: a cohort begins together
-    first = {**branch_gradients(weights.leaves, len(steps)), **recipe.work.entering(batch)} if is_first else {}
+    first = {**branch_gradients(weights.leaves, len(pupils)), **recipe.work.entering(steps.batch)} if is_first else {}
     own = [gradients(each, pupil.policy) for each, pupil in zip(weighed, pupils, strict=bool(weighed))]
     norms, factors = weights.clip(own, options.clip, balance.learning is not None and balance.learning.clip == "joint")
     seen = numbers(losses, weighed, norms, factors)
@@ -124,27 +124,28 @@ def _take(
             pupil.feed.observe({name: value[k] for name, value in losses.memory.items()})
     trace.step(seen)
     trace.add({name: values[sample] for name, values in plain(extra).items()}, sample)
-    trace.add(plain(first), np.arange(len(steps)))
+    trace.add(plain(first), np.arange(len(pupils)))
     weights.descend(options)
     WATCH.lap("optimiser")
 
 
-def _weighed(balance: Balance, losses: Losses, pupils: Sequence[Pupil], steps: Sequence[Step]) -> list[Weighed]:
+def _weighed(balance: Balance, losses: Losses, pupils: Sequence[Pupil], steps: Steps) -> list[Weighed]:
     """What the λ policy makes of each client's losses; nothing where there is nothing to weigh."""
     if balance.is_idle and losses.align is None:
         return []
     weighed = []
-    for k, (pupil, step) in enumerate(zip(pupils, steps, strict=True)):
+    for k, pupil in enumerate(pupils):
+        moment = Moment(float(steps.progress[k]), pupil.feed.counts, steps.epoch)
         align = None if losses.align is None else losses.align[k]
         pupil.policy = leaves(balance, pupil.policy)
-        weighed.append(balance.weigh(Losses(losses.base[k], align, {}, losses.hit[k]), pupil.policy, step.moment))
+        weighed.append(balance.weigh(Losses(losses.base[k], align, {}, losses.hit[k]), pupil.policy, moment))
     return weighed
 
 
-def _now(recipe: Recipe, step: Step) -> ClientOptions:
+def _now(recipe: Recipe, epoch: int) -> ClientOptions:
     """The client's settings with the epoch's learning rate, the same for everybody."""
     options = recipe.config.client
-    factor = schedule(options.schedule, recipe.work.clock.progress(step.moment.epoch, 0.0))
+    factor = schedule(options.schedule, recipe.work.clock.progress(epoch, 0.0))
     return options if factor == 1.0 else options.model_copy(update={"lr": options.lr * factor})
 
 
@@ -152,7 +153,8 @@ def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, measured
     if pupil.failure is not None:
         return pupil.failure
     feed, task = pupil.feed, pupil.task
-    own = ClientState(model, buffers, *map(contiguous_copies, (pupil.policy, feed.memory(), feed.told(recipe.model))))
+    kept = buffers if recipe.keeps_buffers else {}
+    own = ClientState(model, kept, *map(contiguous_copies, (pupil.policy, feed.memory(), feed.told(recipe.model))))
     metrics = {**measured, **feed.numbers(), "samples": feed.samples}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}
@@ -161,11 +163,11 @@ def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, measured
 
 def first_losses(recipe: Recipe, task: Task) -> Losses:
     """What a client's first batch would cost; nothing is trained."""
-    weights = Alone(recipe.model, task, recipe.config.client, None)
+    feed = recipe.feed(task)
+    weights = Alone(recipe.model, task, feed, recipe.config.client, None)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         weights.begin(recipe.config.seed, 0)
-        step = next(recipe.feed(task).steps(0))
-        return weights.losses(recipe.objective, recipe.work.collate([step.drawn]), [step], task.shared)
+        return weights.losses(recipe.objective, next(recipe.work.steps([feed], 0)), task.shared)
 
 
 def _stop_non_finite(seen: Rows, pupils: Sequence[Pupil], trace: Trace) -> None:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.utils._pytree import tree_map
 
-from equipoise.client.feed import Feed, Step
+from equipoise.client.feed import Feed, Steps
 from equipoise.client.optimiser import Clipped, clipped, descend, each_clipped, restored, start_buffers
 from equipoise.config.blocks import ClientOptions
 from equipoise.core.streams import stream_seed
@@ -30,8 +30,10 @@ from equipoise.objective.compose import Net, Objective
 class Alone:
     is_stacked = False
 
-    def __init__(self, model: nn.Module, task: Task, options: ClientOptions, trained: Collection[str] | None) -> None:
-        self.model, self.client = model, task.client
+    def __init__(
+        self, model: nn.Module, task: Task, feed: Feed, options: ClientOptions, trained: Collection[str] | None
+    ) -> None:
+        self.model, self.client, self.counts = model, task.client, feed.counts
         source = {**task.shared, **task.own.model}
         model.load_state_dict({name: source[name] for name in model.state_dict()})
         model.train()
@@ -43,11 +45,11 @@ class Alone:
         """Noise inside the network comes from the client's stream of the epoch, through torch's global generator."""
         torch.manual_seed(stream_seed(seed, "noise", epoch, self.client))
 
-    def losses(self, objective: Objective, batch: Any, steps: Sequence[Step], received: State) -> Losses:
-        (step,) = steps
+    def losses(self, objective: Objective, steps: Steps, received: State) -> Losses:
         self.model.zero_grad()
-        own = tree_map(lambda part: None if part is None else part[0], batch)
-        return _as_cohort(objective(self.net, own, received, step.moment))
+        own = tree_map(lambda part: None if part is None else part[0], steps.batch)
+        moment = Moment(float(steps.progress[0]), self.counts, steps.epoch)
+        return _as_cohort(objective(self.net, own, received, moment))
 
     def clip(self, own: Sequence[State], clip: float | None, joint: bool) -> Clipped:
         return clipped(list(self.leaves.values()), own, clip, joint)
@@ -104,11 +106,11 @@ class Together:
     def begin(self, seed: int, epoch: int) -> None:
         """No noise, nothing to begin."""
 
-    def losses(self, objective: Objective, batch: Any, steps: Sequence[Step], received: State) -> Losses:
-        n, epoch = len(steps), steps[0].moment.epoch
+    def losses(self, objective: Objective, steps: Steps, received: State) -> Losses:
+        n, epoch, batch = len(steps.numbers), steps.epoch, steps.batch
         frozen = {name: param[:n] for name, param in self.params.items()}
         self.leaves = {name: frozen.pop(name).detach().requires_grad_() for name in self.moving}
-        progress = torch.tensor([step.moment.progress for step in steps])
+        progress = torch.from_numpy(steps.progress).float()
         axes = tree_map(lambda part: None if part is None else 0, batch)
 
         def one(params: State, batch: Any, progress: Tensor, counts: Tensor) -> dict[str, Any]:

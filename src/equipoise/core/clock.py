@@ -9,6 +9,12 @@ trains `epochs` of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Share = TypeVar("Share", float, NDArray[np.float64])
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,6 @@ class Clock:
         """
         return range(self.epochs * step // self.steps, self.epochs * (step + 1) // self.steps)
 
-    def progress(self, epoch: int, share: float) -> float:
-        """p in [0, 1) at `share` of the way through `epoch`."""
+    def progress(self, epoch: int, share: Share) -> Share:
+        """p in [0, 1) at `share` of the way through `epoch`; of several clients at once where there are several."""
         return (epoch + share) / self.epochs

@@ -45,12 +45,13 @@ def _shares(pixels: Tensor) -> Tensor:
 
     if pixels.dtype != torch.uint8 or pixels.ndim != 4 or pixels.shape[1] not in (1, 3):
         raise TypeError(f"expected uint8 [B, 1 or 3, H, W] pixels, got {pixels.dtype} {tuple(pixels.shape)}")
-    return pixels.expand(-1, 3, -1, -1).to(torch.float32) / 255
+    return pixels.expand(-1, 3, -1, -1).to(torch.float32).div_(255)
 
 
 def _standardised(shares: Tensor, mean: Channels, std: Channels) -> Tensor:
+    """In place: what comes in is nobody else's."""
     centre, spread = (shares.new_tensor(values).view(1, 3, 1, 1) for values in (mean, std))
-    return (shares - centre) / spread
+    return shares.sub_(centre).div_(spread)
 
 
 @lru_cache

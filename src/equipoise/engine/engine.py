@@ -81,6 +81,11 @@ def clock_of(config: Config) -> Clock:
     return Clock(config.steps, config.client.epochs * rounds)
 
 
+def carries(config: Config, method: Method) -> bool:
+    """Whether clients go on from their own model, because nothing is sent down to them."""
+    return config.is_one_shot or not method.sends_down
+
+
 def method_of(config: Config) -> Method:
     """The method, with the configuration's λ policy, merge and predict where it leaves those answers open."""
     method = METHODS.find(config.method.name).make(config.method)

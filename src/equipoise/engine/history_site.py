@@ -15,7 +15,7 @@ from equipoise.config.schema import Config
 from equipoise.core.values import Indices, Labels, Task
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features, Interactions
-from equipoise.engine.engine import Arrays, Shared, clock_of, method_of, ragged, unragged
+from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
 from equipoise.evaluate.slice_judge import slice_of
 from equipoise.memory.dynamic import Rows
 from equipoise.method.answers import CLASSIFY
@@ -94,7 +94,7 @@ class HistorySite:
             return HistoryFeed(work, task, [self.history(user, task.step) for user in self.users[task.client]])
 
         objective = recommend() if method.objective is CLASSIFY else method.objective
-        return Recipe(self.config, model, objective, method.balance, work, feed)
+        return Recipe(self.config, model, objective, method.balance, work, feed, carries(self.config, method))
 
     def history(self, user: int, step: int) -> History:
         """A user's items up to the end of what may be trained on at that step, and which of them are targets."""

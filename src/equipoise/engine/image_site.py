@@ -15,7 +15,7 @@ from equipoise.client.train import Recipe
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import Images, Indices, Labels, Task
-from equipoise.engine.engine import Arrays, Shared, clock_of, method_of, ragged, unragged
+from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
 from equipoise.engine.together import LEAST_GROUPS, MOST, pays, stacks
 from equipoise.models.build import build_model
 from equipoise.partition.drawn import Drawn, DrawnOptions, drawn
@@ -95,4 +95,4 @@ class ImageSite:
         def feed(task: Task) -> ImageFeed:
             return ImageFeed(work, task, self.indices[task.client], self.counts(task.client))
 
-        return Recipe(config, model, method.objective, method.balance, work, feed)
+        return Recipe(config, model, method.objective, method.balance, work, feed, carries(config, method))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
+
 from equipoise.core.codec import Message, flatten, unflatten
 from equipoise.core.errors import ClientError, EquipoiseError
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Result, State, Task
@@ -20,8 +22,9 @@ def tasks_message(tasks: Sequence[Task]) -> Message:
 def tasks_of(message: Message, shared: State) -> list[Task]:
     header, tensors = message
     groups, epochs = unflatten(tensors), range(*header["epochs"])
-    clients = enumerate(header["clients"])
-    return [Task(header["step"], client, epochs, shared, _state(groups, place)) for place, client in clients]
+    clients = header["clients"]
+    states = zip(clients, _states(groups, len(clients)), strict=True)
+    return [Task(header["step"], client, epochs, shared, own) for client, own in states]
 
 
 def results_message(results: Sequence[Result]) -> Message:
@@ -41,9 +44,10 @@ def results_of(message: Message) -> list[Result]:
     if "raised" in header:
         what, where, fix = header["raised"]
         raise ClientError(what, where=where, fix=fix)
-    groups = unflatten(tensors)
-    found = enumerate(header["results"])
-    return [_result(each, _state(groups, place), groups.get(f"{place}:rows", {})) for place, each in found]
+    groups, headers = unflatten(tensors), header["results"]
+    rows = [groups.pop(f"{place}:rows", {}) for place in range(len(headers))]
+    states = _states(groups, len(headers))
+    return [_result(*parts) for parts in zip(headers, states, rows, strict=True)]
 
 
 def _header(result: Result) -> dict[str, Any]:
@@ -61,11 +65,31 @@ def _result(header: Mapping[str, Any], own: ClientState, rows: State) -> Result:
 
 
 def _own(states: Sequence[ClientState]) -> dict[str, State]:
-    """Every client's groups, under its place in the cohort."""
-    return {f"{place}:{name}": group for place, own in enumerate(states) for name, group in own.groups().items()}
+    """What all clients have in one shape on one axis, as "all:model"; the rest under its client, as "3:told"."""
+    found: dict[str, State] = {}
+    groups = [own.groups() for own in states]
+    for name in groups[0] if groups else ():
+        parts = [group[name] for group in groups]
+        if len(parts) > 1 and _shapes(parts[0]) and all(_shapes(part) == _shapes(parts[0]) for part in parts):
+            found[f"all:{name}"] = {key: torch.stack([part[key] for part in parts]) for key in parts[0]}
+        else:
+            found |= {f"{place}:{name}": part for place, part in enumerate(parts)}
+    return found
 
 
-def _state(groups: Mapping[str, State], place: int) -> ClientState:
-    prefix = f"{place}:"
-    own = {name.removeprefix(prefix): group for name, group in groups.items() if name.startswith(prefix)}
-    return ClientState.of(own)
+def _shapes(state: State) -> dict[str, object]:
+    return {name: (tensor.shape, tensor.dtype) for name, tensor in state.items()}
+
+
+def _states(groups: Mapping[str, State], count: int) -> list[ClientState]:
+    """Every client's, in their order."""
+    own: list[dict[str, State]] = [{} for _ in range(count)]
+    for path, group in groups.items():
+        place, name = path.split(":")
+        if place != "all":
+            own[int(place)][name] = group
+            continue
+        for key, tensor in group.items():
+            for state, part in zip(own, tensor.unbind(), strict=True):
+                state[name] = {**state.get(name, {}), key: part}
+    return [ClientState.of(state) for state in own]

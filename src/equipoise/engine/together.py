@@ -21,7 +21,7 @@ SPEED, SPEED_TOGETHER, SPEED_GROUPED = 20e9, 10e9, 4e9
 """R, and R' for products and for convolutions, operations a second."""
 TOUCHES, MEMORY = 12, 6e9
 """T, and S in bytes a second."""
-MOST, LEAST_GROUPS = 128, 4
+MOST, LEAST_GROUPS = 256, 4
 """Clients on one axis at most, and groups in a cohort at least, so that every worker has something to do."""
 GAIN = 1.2
 """Together has to be so many times faster."""

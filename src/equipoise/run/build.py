@@ -20,7 +20,7 @@ from equipoise.data.features import item_features
 from equipoise.data.held_out import Histories, hold_out
 from equipoise.data.interactions import Features, Interactions, content_of
 from equipoise.data.splits import load_splits
-from equipoise.engine.engine import Engine, Site, clock_of, method_of
+from equipoise.engine.engine import Engine, Site, carries, clock_of, method_of
 from equipoise.engine.history_site import HistorySite
 from equipoise.engine.image_site import ImageSite
 from equipoise.evaluate.judge import ImageJudge, Judge
@@ -78,7 +78,7 @@ class Federation:
     @property
     def carries(self) -> bool:
         """Whether clients go on from their own model, because nothing is sent down to them."""
-        return self.config.is_one_shot or not self.method.sends_down
+        return carries(self.config, self.method)
 
 
 def build(config: Config, data_path: Path | None = None) -> Federation:

@@ -42,7 +42,7 @@ def test_windows_cover_every_target_once_counted_from_the_newest(n, first, lengt
 
 def test_a_window_pairs_each_item_with_the_next():
     (step, *_) = feed(range(20, 30)).steps(0)
-    windows = step.drawn
+    windows = step
     for row in range(2):
         n = int(windows.valid[row].sum())
         assert (windows.targets[row, :n] == windows.items[row, :n] + 1).all()  # 20, 21, 22 …
@@ -57,7 +57,7 @@ def test_every_pair_is_trained_on_once_an_epoch():
             item
             for epoch in epochs
             for step in feed(range(20, 30), epochs=epochs).steps(epoch)
-            for item in step.drawn.targets[step.drawn.valid].tolist()
+            for item in step.targets[step.valid].tolist()
         ]
         assert sorted(met) == sorted(list(range(21, 30)) * len(epochs))
     assert feed(range(20, 30)).samples == 9
@@ -66,23 +66,27 @@ def test_every_pair_is_trained_on_once_an_epoch():
 
 def test_the_order_and_the_masks_are_the_clients_own_and_the_same_again():
     first, again, other = (list(feed(range(20, 40), epochs=e).steps(e[0])) for e in (range(1), range(1), range(1, 2)))
-    assert all(torch.equal(a.drawn.keep, b.drawn.keep) for a, b in zip(first, again, strict=True))
-    assert not torch.equal(first[0].drawn.keep, other[0].drawn.keep)
-    kept = torch.cat([step.drawn.keep.flatten() for step in first])
+    assert all(torch.equal(a.keep, b.keep) for a, b in zip(first, again, strict=True))
+    assert not torch.equal(first[0].keep, other[0].keep)
+    kept = torch.cat([step.keep.flatten() for step in first])
     assert set(kept.unique().tolist()) == {0.0, 2.0}  # half is dropped, the rest counts double
 
 
-def test_progress_is_that_of_the_whole_run():
-    steps = list(feed(range(20, 40), epochs=range(3, 4)).steps(3))
-    assert [step.moment.progress for step in steps] == pytest.approx(
-        [0.3 + 0.1 * k / len(steps) for k in range(len(steps))]
-    )
+def test_progress_is_that_of_the_whole_run_and_shorter_clients_leave_from_the_end():
+    long, short = feed(range(20, 40), epochs=range(3, 4)), feed(range(20, 27), epochs=range(3, 4))
+    assert (long.n_steps, short.n_steps) == (3, 1)
+    steps = list(long.work.steps([long, short], 3))
+    assert [step.progress.tolist() for step in steps] == [
+        pytest.approx([0.3, 0.3]), pytest.approx([0.3 + 0.1 / 3]), pytest.approx([0.3 + 0.2 / 3])
+    ]  # fmt: skip
+    assert [step.numbers.tolist() for step in steps] == [[9, 3], [10], [11]]
+    assert {step.epoch for step in steps} == {3}
 
 
 def test_losses_are_written_where_they_were_made_and_move_the_level():
     one = feed(range(20, 30), features=unit_rows(50), memory=MemoryOptions())
     for step in one.steps(0):
-        one.observe({"loss": step.drawn.targets.float()})
+        one.observe({"loss": step.targets.float()})
     kept = one.memory()
     assert kept["loss"].tolist() == [-1.0, *range(21, 30)]
     assert 21 < kept["level"][0] < 30
@@ -94,8 +98,8 @@ def test_losses_are_written_where_they_were_made_and_move_the_level():
 def test_without_a_dynamic_memory_the_newest_items_are_read():
     (step, *_) = feed(range(20, 45), features=unit_rows(50)).steps(0)
     for row in range(2):
-        first = int(step.drawn.items[row, 0])
-        read = step.drawn.memory[row][step.drawn.memory_valid[row]].tolist()
+        first = int(step.items[row, 0])
+        read = step.memory[row][step.memory_valid[row]].tolist()
         assert read == list(range(20, first + 1))[-20:]
 
 
@@ -104,7 +108,7 @@ def test_rows_and_negatives_are_numbered_as_the_client_holds_them():
     assert one.rows is not None
     assert len(one.rows) == 16
     (step, *_) = one.steps(0)
-    windows = step.drawn
+    windows = step
     held = windows.rows.numpy()
     assert (held[windows.targets[windows.valid]] == held[windows.items[windows.valid]] + 1).all()
     drawn = held[windows.negatives.numpy()]
@@ -117,7 +121,7 @@ def test_several_histories_are_one_clients_where_data_is_pooled():
     work = HistoryWork(config, Clock(10, 10), MODEL, n_masks=2, n_items=50)
     histories = [History(np.arange(a, a + 6), 1, 6) for a in (0, 10, 20)]
     pooled = HistoryFeed(work, Task(0, 0, range(1), {}), histories)
-    met = [item for step in pooled.steps(0) for item in step.drawn.targets[step.drawn.valid].tolist()]
+    met = [item for step in pooled.steps(0) for item in step.targets[step.valid].tolist()]
     assert sorted(met) == [*range(1, 6), *range(11, 16), *range(21, 26)]
     assert pooled.samples == 15
 
