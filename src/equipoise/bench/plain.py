@@ -40,4 +40,7 @@ def plain(job: Job, threads: int = 1, channels_last: bool = False) -> Program:
 
 def _add(merged: State, model: nn.Module, share: float) -> None:
     for name, tensor in model.state_dict().items():
-        merged[name].add_(tensor, alpha=share)
+        if tensor.is_floating_point():
+            merged[name].add_(tensor, alpha=share)
+        else:
+            merged[name].copy_(tensor)
