@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from equipoise.cli.options import Json, print_json
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 WHICH = typer.Argument(metavar="[NAME]…", help="Benchmarks to run; all unless given.", show_default=False)
 
@@ -53,7 +50,7 @@ def bench(
     if as_json:
         print_json(found)
     else:
-        Console().print(table(found))
+        print(table(found))
 
 
 def keep(path: Path, result: dict[str, Any]) -> None:
@@ -67,15 +64,20 @@ def keep(path: Path, result: dict[str, Any]) -> None:
         file.write(json.dumps({**surroundings(), **result}, ensure_ascii=False) + "\n")
 
 
-def table(results: Sequence[dict[str, Any]]) -> Table:
-    from rich.table import Table
+HEADER = ("benchmark", "ratio", "from … to", "goal", "met", "ours", "theirs", "came out with")
 
-    made = Table("benchmark", "ratio", "from … to", "goal", "met", "ours", "theirs", "came out with", box=None)
-    for one in results:
-        low, high = one["spread"]
-        figures = one["figures"]
-        alike = "" if figures is None else f"{figures[0]:.5g} / {figures[1]:.5g}" + ("" if one["is_alike"] else " ≠")
-        sides = (f"{one[side]:.3g} {one['unit']}" for side in ("ours", "theirs"))
-        met = "yes" if one["is_met"] else "no"
-        made.add_row(one["name"], f"{one['ratio']:.3g}", f"{low:.3g} … {high:.3g}", one["goal"], met, *sides, alike)
-    return made
+
+def table(results: Sequence[dict[str, Any]]) -> str:
+    """Plain text, as wide as it is."""
+    rows = [HEADER, *(_row(one) for one in results)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(lines)
+
+
+def _row(one: dict[str, Any]) -> tuple[str, ...]:
+    low, high = one["spread"]
+    figures, met = one["figures"], "yes" if one["is_met"] else "no"
+    alike = "" if figures is None else f"{figures[0]:.5g} / {figures[1]:.5g}" + ("" if one["is_alike"] else " ≠")
+    sides = (f"{one[side]:.3g} {one['unit']}" for side in ("ours", "theirs"))
+    return (one["name"], f"{one['ratio']:.3g}", f"{low:.3g} … {high:.3g}", one["goal"], met, *sides, alike)

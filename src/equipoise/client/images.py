@@ -86,12 +86,12 @@ def _filled(orders: Indices, start: int, ends: Indices) -> Indices:
     """[K, B]: each client's images from `start` to its end; what it lacks is its first, over and over."""
     columns = start + np.arange(int(ends.max()) - start)
     there = orders[:, columns]
-    return there if (ends == ends.max()).all() else np.where(columns < ends[:, None], there, there[:, :1])
+    return there if ends.min() == ends.max() else np.where(columns < ends[:, None], there, there[:, :1])
 
 
 def _shares(lengths: Indices) -> Tensor | None:
     """[K, B]; None where all are as long as each other."""
-    if (lengths == lengths.max()).all():
+    if lengths.min() == lengths.max():
         return None
     own = torch.from_numpy(lengths)[:, None]
     return (torch.arange(int(lengths.max())) < own) / own

@@ -46,8 +46,9 @@ class Alone:
         torch.manual_seed(stream_seed(seed, "noise", epoch, self.client))
 
     def losses(self, objective: Objective, steps: Steps, received: State) -> Losses:
-        self.model.zero_grad()
-        own = tree_map(lambda part: None if part is None else part[0], steps.batch)
+        for param in self.net.params.values():
+            param.grad = None
+        own = type(steps.batch)(*map(_first, steps.batch))
         moment = Moment(float(steps.progress[0]), self.counts, steps.epoch)
         return _as_cohort(objective(self.net, own, received, moment))
 
@@ -59,6 +60,13 @@ class Alone:
 
     def states(self) -> Iterator[tuple[State, State]]:
         yield contiguous_copies(self.model.state_dict()), contiguous_copies(self.buffers)
+
+
+def _first(part: Any) -> Any:
+    """The first client's, of a tensor or of named ones."""
+    if isinstance(part, Mapping):
+        return {name: value[0] for name, value in part.items()}
+    return None if part is None else part[0]
 
 
 def _as_cohort(losses: Losses) -> Losses:

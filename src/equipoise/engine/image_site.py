@@ -16,7 +16,7 @@ from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import Images, Indices, Labels, Task
 from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
-from equipoise.engine.together import LEAST_GROUPS, MOST, pays, stacks
+from equipoise.engine.together import how_many, stacks
 from equipoise.models.build import build_model
 from equipoise.partition.drawn import Drawn, DrawnOptions, drawn
 
@@ -80,11 +80,11 @@ class ImageSite:
                 fix = "leave it out; BatchNorm, dropout and memories of the past keep clients apart"
                 raise ConfigError(what, where="engine.together", fix=fix)
             return asked
-        views = 2 if config.client.augment == "two-view" else 1
-        if not method.maps or not pays(model, torch.zeros(1, *self.shape), views * config.client.batch):
+        if not method.maps:
             return 1
+        batch = config.client.batch * (2 if config.client.augment == "two-view" else 1)
         cohort = max(1, round(config.server.fraction * self.n_clients))
-        return min(MOST, -(-cohort // LEAST_GROUPS))
+        return how_many(model, torch.zeros(1, *self.shape), batch, cohort)
 
     def recipe(self) -> Recipe:
         config, method = self.config, method_of(self.config)

@@ -1,13 +1,13 @@
-"""How many clients train along one axis: as many as pay.
+"""How many clients train along one axis: as many as their weights fit into a core's cache, where that pays.
 
-    alone      P + 6·B·M / R                              seconds a step of one client
-    together   P / K + 6·B·M / R' + 4·W·T / S             each of K clients
+    K = C / (12·W)                    W weights; each is there with its gradient and its update, four bytes apiece
+    pays where K ≥ 8 and 6·B·M / R ≤ 5·P
 
-M multiply-adds an image, B images a batch, W weights. P is what a step costs before anything is computed, R the speed
-of arithmetic, S that of memory, T how often a step touches every weight. Along an axis small products are slower (R'),
-and convolutions become grouped ones, which are slower still. The constants are those of one core; `equipoise bench
-together` measures both sides for some models and says whether the choice was right. Nothing is measured when a run
-starts: the same configuration takes the same path, and gives the same bits, on every machine.
+A step of a client costs P seconds before anything is computed, and along an axis they are paid once for all K. The
+arithmetic, 6·B·M operations at R a second for B images of M multiply-adds, gains nothing there, and large convolutions
+and weights that no longer fit into the cache lose: where P is a small part of a step, clients train one by one. The
+constants are those of one core; `equipoise bench together` times both ways and says whether the choice was right.
+Nothing is measured when a run starts: the same configuration takes the same path, and gives the same bits, everywhere.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-OVERHEAD = 600e-6
+OVERHEAD = 1e-3
 """P, seconds."""
-SPEED, SPEED_TOGETHER, SPEED_GROUPED = 20e9, 10e9, 4e9
-"""R, and R' for products and for convolutions, operations a second."""
-TOUCHES, MEMORY = 12, 6e9
-"""T, and S in bytes a second."""
-MOST, LEAST_GROUPS = 256, 4
-"""Clients on one axis at most, and groups in a cohort at least, so that every worker has something to do."""
-GAIN = 1.2
-"""Together has to be so many times faster."""
+SPEED = 12e9
+"""R, operations a second."""
+CACHE = 32 * 2**20
+"""C, bytes."""
+LEAST, MOST = 8, 256
+"""Clients on one axis."""
+GROUPS = 4
+"""Parts of a cohort at least, so that every worker has something to do."""
 
 
 def stacks(model: nn.Module) -> bool:
@@ -33,27 +33,23 @@ def stacks(model: nn.Module) -> bool:
     return not any(isinstance(module, apart) for module in model.modules())
 
 
-def pays(model: nn.Module, image: Tensor, batch: int) -> bool:
-    """Whether clients of that network should train together; `image` is one as the network sees it, [1, …]."""
-    if not stacks(model):
-        return False
-    products, grouped = multiply_adds(model, image)
+def how_many(model: nn.Module, image: Tensor, batch: int, cohort: int) -> int:
+    """Clients of that network on one axis; `image` is one as the network sees it, [1, …]."""
     weights = sum(param.numel() for param in model.parameters() if param.requires_grad)
-    alone = OVERHEAD + 6 * batch * (products + grouped) / SPEED
-    arithmetic = 6 * batch * (products / SPEED_TOGETHER + grouped / SPEED_GROUPED)
-    together = OVERHEAD / MOST + arithmetic + 4 * weights * TOUCHES / MEMORY
-    return alone > GAIN * together
+    fitting = min(MOST, CACHE // (12 * max(1, weights)))
+    seconds = 6 * batch * multiply_adds(model, image) / SPEED
+    together = min(fitting, -(-cohort // GROUPS))
+    return together if stacks(model) and together >= LEAST and seconds <= 5 * OVERHEAD else 1
 
 
-def multiply_adds(model: nn.Module, image: Tensor) -> tuple[int, int]:
-    """Of one image's forward pass: in linear layers, and in convolutions."""
-    found = {nn.Linear: 0, nn.Conv2d: 0}
+def multiply_adds(model: nn.Module, image: Tensor) -> int:
+    """Of one image's forward pass, in linear layers and convolutions."""
+    found = 0
 
     def count(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-        weight = module.weight
-        assert isinstance(weight, Tensor)
-        positions = output.numel() // weight.shape[0]
-        found[nn.Linear if isinstance(module, nn.Linear) else nn.Conv2d] += weight.numel() * positions
+        nonlocal found
+        assert isinstance(module.weight, Tensor)
+        found += module.weight.numel() * output.numel() // module.weight.shape[0]
 
     layers = [module for module in model.modules() if isinstance(module, (nn.Linear, nn.Conv2d))]
     hooks = [layer.register_forward_hook(count) for layer in layers]
@@ -63,4 +59,4 @@ def multiply_adds(model: nn.Module, image: Tensor) -> tuple[int, int]:
     model.train(was_training)
     for hook in hooks:
         hook.remove()
-    return found[nn.Linear], found[nn.Conv2d]
+    return found

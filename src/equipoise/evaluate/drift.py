@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import digamma, ndtr, polygamma, stdtrit
 
 from equipoise.core.errors import DataError, NonFinite
 
@@ -80,6 +79,8 @@ class DriftWatch:
         usual, worth = _usual(own, n - 1)
         freedom = worth + n - 1
         deviation = np.sqrt((worth * usual + (n - 1) * own) / freedom)
+        from scipy.special import ndtr, stdtrit  # a tenth of a second that only streams need
+
         quantile = stdtrit(freedom, ndtr(self.threshold))
         return np.asarray(mean + quantile * np.sqrt(1 + 1 / n) * deviation)
 
@@ -88,6 +89,8 @@ def _usual(variances: Numbers, freedom: Numbers) -> tuple[float, float]:
     """b² and a, from the mean and spread of log variances; those of few slices spread by ψ'(freedom/2) anyway."""
     if len(variances) < 2:
         return 1.0, 0.0
+    from scipy.special import digamma
+
     logs = np.log(variances) - digamma(freedom / 2) + np.log(freedom / 2)
     excess = max(float(logs.var(ddof=1) - _psi(1, freedom / 2).mean()), ALIKE)
     half = _inverse_trigamma(excess)
@@ -105,6 +108,8 @@ def _inverse_trigamma(x: float) -> float:
 
 def _psi(order: int, x: float | Numbers) -> Numbers:
     """Derivatives of log Γ."""
+    from scipy.special import polygamma
+
     return np.asarray(polygamma(order, x))  # type: ignore[no-untyped-call]
 
 

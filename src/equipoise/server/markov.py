@@ -11,16 +11,18 @@ form; the decays are ours.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from torch import Tensor
 
 from equipoise.core.values import Indices
 from equipoise.server.popularity import spanned
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 GAPS = 5
 """How far apart two items may be to be counted as a transition."""
@@ -54,4 +56,6 @@ def score_next(counts: csr_array, items: Indices, bounds: Indices, ends: Indices
 
 def sparse(values: NDArray[Any], places: tuple[Indices, Indices], shape: tuple[int, int]) -> csr_array:
     """A matrix that is zero elsewhere; what falls on the same place is summed."""
+    from scipy.sparse import csr_array  # a tenth of a second that only recommenders need
+
     return csr_array((values, places), shape=shape)  # type: ignore[no-untyped-call]
