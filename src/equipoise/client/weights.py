@@ -42,8 +42,12 @@ class Alone:
         self.buffers = restored(task.own.optimiser, start_buffers(self.leaves, options))
 
     def begin(self, seed: int, epoch: int) -> None:
-        """Noise inside the network comes from the client's stream of the epoch, through torch's global generator."""
-        torch.manual_seed(stream_seed(seed, "noise", epoch, self.client))
+        """Noise inside the network comes from the client's stream of the epoch, through torch's global generator.
+
+        That of the CPU alone: torch.manual_seed writes a note for every kind of device there might be, takes a
+        millisecond and keeps them all.
+        """
+        torch.default_generator.manual_seed(stream_seed(seed, "noise", epoch, self.client))
 
     def losses(self, objective: Objective, steps: Steps, received: State) -> Losses:
         for param in self.net.params.values():

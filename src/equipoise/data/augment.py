@@ -34,7 +34,7 @@ def two_views(pixels: Tensor, mean: Channels, std: Channels, seed: int) -> Tenso
     shares = _shares(pixels)
     height, width = shares.shape[2:]
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         views = _pipeline(height, width)(torch.cat([shares, shares]))
     return _standardised(views, mean, std)
 

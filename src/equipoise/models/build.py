@@ -28,7 +28,7 @@ def build_model(
 ) -> Classifier:
     """The network with its linear head, or with the head that a method brings."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "model"))
+        torch.default_generator.manual_seed(stream_seed(seed, "model"))
         model = MODELS.find(options.name).make(options, shape, n_classes)
     assert isinstance(model, Classifier)
     if head is not None:
@@ -38,7 +38,7 @@ def build_model(
 
 def build_recommender(options: ModelOptions, n_items: int, features: Mapping[str, Features], seed: int) -> Recommender:
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "model"))
+        torch.default_generator.manual_seed(stream_seed(seed, "model"))
         model = MODELS.find(options.name).make(options, n_items, features)
     assert isinstance(model, Recommender)
     return model

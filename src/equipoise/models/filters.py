@@ -54,7 +54,7 @@ class RandomFilters(nn.Module):
 def common_filters(channels: int, seed: int) -> RandomFilters:
     """The filters that every client and the server draw alike from the run's seed."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "common-filters"))
+        torch.default_generator.manual_seed(stream_seed(seed, "common-filters"))
         common = RandomFilters(N_FILTERS, channels)
     common.filters = common.filters.contiguous(memory_format=torch.channels_last)
     return common

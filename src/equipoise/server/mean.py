@@ -19,7 +19,7 @@ from torch import Tensor
 from equipoise.core.values import ClientUpdate, State
 from equipoise.server.merge import ServerState
 
-AT_ONCE = 2**20
+AT_ONCE = 2**18
 """Numbers that are added in one go."""
 
 
@@ -59,7 +59,11 @@ def _mean(tensors: list[Tensor], shares: list[float]) -> Tensor:
     if not first.is_floating_point():
         return torch.stack(tensors).amax(0)
     result, weights = torch.zeros_like(first, dtype=torch.float64), torch.tensor(shares, dtype=torch.float64)
-    size = max(1, AT_ONCE // max(1, first.numel()))
+    size = AT_ONCE // max(1, first.numel())
+    if size < 2:
+        for tensor, share in zip(tensors, shares, strict=True):
+            result.add_(tensor, alpha=share)
+        return result.to(first.dtype)
     for start in range(0, len(tensors), size):
         chunk = torch.stack(tensors[start : start + size]).double()
         result += torch.tensordot(weights[start : start + size], chunk, dims=1)

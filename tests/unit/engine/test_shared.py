@@ -7,6 +7,8 @@ import pytest
 
 from equipoise.engine import slab
 from equipoise.engine.shared import share, shared_site
+from equipoise.run.build import build
+from tests.conftest import tiny
 
 from .conftest import a_site
 
@@ -42,3 +44,16 @@ def test_nobody_can_change_what_everybody_sees(both):
 def test_the_file_has_no_name(both):
     assert os.readlink(f"/proc/self/fd/{both[1]}").endswith("(deleted)")
     assert len(both[2]) < 5000  # the message says where things lie; it does not hold them
+
+
+def test_clients_that_are_drawn_are_drawn_there_and_not_sent():
+    config = tiny("engine=processes", "partition=drawn", "partition.clients=5000", "data.limit=400")
+    site = build(config).site
+    arrays, _ = site.shared()
+    assert not any(name.startswith("owned") for name in arrays)
+    descriptor, message = share(site)
+    there = shared_site(message)
+    os.close(descriptor)
+    assert there.n_clients == 5000
+    for client in (0, 17, 4999):
+        assert there.indices[client].tolist() == site.indices[client].tolist()

@@ -1,0 +1,70 @@
+"""Both sides of a benchmark do the same work: clients of different size, several epochs, momentum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from equipoise.bench.job import Job, make_job
+from equipoise.bench.ours import Ours
+from equipoise.bench.plain import plain
+from equipoise.bench.vision_round import straightforward, transformed
+
+MODELS = {
+    "logistic": {"name": "mlp", "layers": 0},
+    "mlp": {"name": "mlp", "hidden": 8},
+    "cnn": {"name": "cnn", "width": 4, "features": 8},
+    "resnet8": {"name": "resnet8", "width": 4},
+}
+
+
+def job_of(model: str, **engine: object) -> Job:
+    settings = {
+        "model": MODELS[model],
+        "client": {"epochs": 2, "batch": 8, "lr": 0.05, "momentum": 0.9},
+        "rounds": 1,
+        "partition": {"clients": 4},
+        "engine": engine or {"name": "local"},
+    }
+    return make_job(settings, (3, 8, 8), [30, 17, 24, 9], n_classes=5)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_ours_and_the_plain_loop_come_to_the_same_model(model):
+    job = job_of(model)
+    with Ours(job) as ours:
+        mine, theirs = ours(), plain(job, channels_last=True)()
+    assert job.loss(mine) == pytest.approx(job.loss(theirs), rel=1e-4)
+    assert job.loss(mine) != pytest.approx(job.loss(job.start), rel=1e-3)
+    for name, tensor in theirs.items():
+        assert torch.allclose(mine[name].float(), tensor.float(), rtol=1e-2, atol=1e-3), name
+
+
+@pytest.mark.parametrize("engine", [{"name": "local", "together": 4}, {"name": "processes", "workers": 2}], ids=str)
+def test_whatever_engine_carries_it_out(engine):
+    job = job_of("mlp", **engine)
+    with Ours(job) as ours:
+        first, again = ours(), ours()
+    assert job.loss(first) == job.loss(again) == pytest.approx(job.loss(plain(job)()), rel=1e-4)
+
+
+def test_a_picture_transformed_one_by_one_is_a_normalised_picture():
+    draw = np.random.default_rng(0)
+    picture = Image.fromarray(draw.integers(0, 256, (32, 32, 3), dtype=np.uint8))
+    views = torch.stack([transformed(picture, draw) for _ in range(20)])
+    assert views.shape == (20, 3, 32, 32)
+    assert -1 <= views.min() < views.max() <= 1
+    assert views.std(0).mean() > 0.1  # each is drawn anew
+
+
+def test_the_straightforward_way_learns():
+    settings = {
+        "method": "fafi",
+        "communication": "one-shot",
+        "model": {"name": "resnet8", "width": 4},
+        "client": {"epochs": 1, "batch": 16, "lr": 0.02, "augment": "two-view"},
+        "partition": {"clients": 1},
+    }
+    assert 0 < straightforward(make_job(settings, (3, 16, 16), [32])) < 100
