@@ -177,6 +177,14 @@ JSON: dict[str, list[tuple[str, str]]] = {
     ],
     "features text": FEATURES_JSON,
     "features images": FEATURES_JSON,
+    "bench": [
+        ("name, what", "which benchmark, and what is compared with what"),
+        ("ratio, spread", "median over repeats; the smallest and the largest of a repeat"),
+        ("ours, theirs, unit", "medians of both sides"),
+        ("goal, is_met", "what the ratio is to be, and whether it is"),
+        ("figures, tolerance, is_alike", "what both sides came out with, and whether that is the same; null: nothing"),
+        ("note", "what else there is to say"),
+    ],
     "presets": [
         ("name, summary", "what to type after `run` or `sweep`, and one sentence"),
         ("kind", "`run` or `sweep`"),
@@ -202,7 +210,7 @@ NEEDS = {
     "second-exchange": "needs the clients a second time: never call it one-shot",
 }
 """What the traits of a way to predict mean."""
-LISTS = {"ls", "data list", "presets", "methods", "balances", "rules"}
+LISTS = {"bench", "ls", "data list", "presets", "methods", "balances", "rules"}
 """Commands whose JSON is a list; their tables describe one item."""
 
 COMPUTED = {"rounds": "10", "checkpoints": "the smaller of 10 and `client.epochs`"}
