@@ -146,7 +146,7 @@ def test_fafi_overlap_equals_its_brute_force_twin(sizes, clients, exponent, seed
         assert min(map(len, ours)) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(requests("drawn"), st.integers(1, 40), st.data())
 def test_a_client_draws_the_same_however_many_others_there_are(request, size, data):
     labels, n_classes, plain, seed = request

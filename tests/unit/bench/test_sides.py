@@ -39,6 +39,8 @@ def test_ours_and_the_plain_loop_come_to_the_same_model(model):
     assert job.loss(mine) == pytest.approx(job.loss(theirs), rel=1e-4)
     assert job.loss(mine) != pytest.approx(job.loss(job.start), rel=1e-3)
     for name, tensor in theirs.items():
+        if name.endswith("num_batches_tracked"):
+            continue  # nobody's mean
         assert torch.allclose(mine[name].float(), tensor.float(), rtol=1e-2, atol=1e-3), name
 
 

@@ -48,7 +48,7 @@ def test_as_many_as_pay(settings, size, cohort, expected):
 
 
 def test_a_site_asks_for_the_cohort_of_its_rounds():
-    many = ("partition=iid", "partition.clients=60", "data.limit=1000")
+    many = ("partition.alpha=5", "partition.clients=60", "data.limit=1000")
     assert build(tiny(*many)).site.together == 60 // GROUPS
     assert build(tiny(*many, "server.fraction=0.1")).site.together == 1
     assert build(tiny(*many, "engine.together=3")).site.together == 3

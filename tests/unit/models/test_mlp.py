@@ -28,7 +28,13 @@ def test_the_forward_pass_by_hand():
     assert seen.logits.tolist() == [[2 * 7.5, 1.0]]
 
 
+def test_without_a_hidden_layer_it_is_logistic_regression():
+    model = build_model(MlpOptions(layers=0), (1, 1, 2), 3, 0)
+    assert [tuple(weight.shape) for weight in model.parameters()] == [(3, 2), (3,)]
+    assert model(torch.tensor([[[[1.0, 3.0]]]])).features.tolist() == [[1.0, 3.0]]
+
+
 def test_sizes_below_one_are_refused():
-    for wrong in ({"hidden": 0}, {"layers": 0}):
+    for wrong in ({"hidden": 0}, {"layers": -1}):
         with pytest.raises(ValidationError):
             MlpOptions(**wrong)

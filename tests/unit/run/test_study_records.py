@@ -13,7 +13,7 @@ from equipoise.run.session import start
 from equipoise.run.watch import Nobody
 from equipoise.store.database import open_store
 
-SMALL = ["data.users=30", "data.items=120", "rounds=2", "server.fraction=0.2", "model.width=8", "evaluate.every=1"]
+SMALL = ["data.users=30", "data.items=400", "rounds=2", "server.fraction=0.2", "model.width=8", "evaluate.every=1"]
 
 
 @pytest.fixture
