@@ -11,7 +11,7 @@ from typing import Any
 
 from equipoise.bench.job import Job, Program, make_job
 from equipoise.bench.measure import Goal, Result, by_turns, compared
-from equipoise.bench.ours import Ours
+from equipoise.bench.ours import Ours, where
 from equipoise.bench.plain import plain
 from equipoise.bench.rivals import installed
 from equipoise.core.machine import cores
@@ -45,9 +45,10 @@ def races(name: str, what: str, job: Job, goals: dict[str, float], repeats: int)
         programs: dict[str, Program] = {"ours": ours, **rivals}
         programs |= {f"plain, threads {n}": plain(job, n) for n in sorted({1, cores()})}
         times = dict(zip(programs, by_turns(list(programs.values()), repeats, job.loss), strict=True))
+        note = where(job.site, ours.tasks)
     for kind, goal in goals.items():
         theirs = {rival: timed for rival, timed in times.items() if rival.startswith(kind)}
         if theirs:
             best = min(theirs, key=lambda rival: theirs[rival].median)
             text = f"{what}; against {best}"
-            yield compared(f"{name}/{kind}", text, times["ours"], theirs[best], Goal("at least", goal))
+            yield compared(f"{name}/{kind}", text, times["ours"], theirs[best], Goal("at least", goal), note=note)

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 
 from equipoise.bench.job import Job
 from equipoise.core.registry import ENGINES
+from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import ClientUpdate, State, Task
-from equipoise.engine.engine import Engine
+from equipoise.engine.engine import Engine, Site
 from equipoise.server.admit import objection
 from equipoise.server.mean import weighted_mean
+
+
+def where(site: Site, tasks: Sequence[Task]) -> str:
+    """Where the time of one more round goes, in an engine of its own: shares of all cores' seconds."""
+    WATCH.start()
+    engine: Engine = ENGINES.find(site.config.engine.name).make(site)
+    list(engine.map(tasks))  # starts the workers
+    WATCH.take()
+    list(engine.map(tasks))
+    engine.close()
+    laps = WATCH.stop()
+    work = {name.removeprefix("workers/"): spent for name, spent in laps.items() if name != "idle"}
+    total = sum(work.values()) or 1.0
+    parts = sorted(work.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {spent / total:.0%}" for name, spent in parts)
 
 
 class Ours:
@@ -19,11 +36,15 @@ class Ours:
         self.job = job
         self.engine: Engine = ENGINES.find(job.config.engine.name).make(job.site)
 
+    @property
+    def tasks(self) -> list[Task]:
+        epochs = range(self.job.config.client.epochs)
+        return [Task(0, client, epochs, self.job.start) for client in range(self.job.n_clients)]
+
     def __call__(self) -> State:
         job = self.job
-        tasks = [Task(0, client, range(job.config.client.epochs), job.start) for client in range(job.n_clients)]
-        updates = [update for update in self.engine.map(tasks) if isinstance(update, ClientUpdate)]
-        assert len(updates) == len(tasks)
+        updates = [update for update in self.engine.map(self.tasks) if isinstance(update, ClientUpdate)]
+        assert len(updates) == job.n_clients
         assert not any(objection(update, job.start) for update in updates)
         return weighted_mean(updates, job.start)
 

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from equipoise.bench.job import MEAN, STD, Job, make_job
 from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.ours import where
 from equipoise.core.machine import cores
 from equipoise.core.registry import ENGINES
 from equipoise.core.values import ClientUpdate, Moment, Task
@@ -50,8 +51,9 @@ def run(repeats: int) -> Iterator[Result]:
 
     mine, theirs = by_turns([ours, lambda: straightforward(job)], repeats)
     engine.close()
+    note = where(job.site, tasks)
     what = f"{CLIENTS} clients × {IMAGES} images, ResNet-8, two views, four terms; against transforms image by image"
-    yield compared("vision-round", what, mine, theirs, Goal("at least", 2.5), tolerance=0.1)
+    yield compared("vision-round", what, mine, theirs, Goal("at least", 2.5), tolerance=0.1, note=note)
 
 
 def straightforward(job: Job) -> float:

@@ -51,6 +51,8 @@ def bench(
         print_json(found)
     else:
         print(table(found))
+        for one in found:
+            print(f"{one['name']}: {one['note']}" if one["note"] else "", end="\n" if one["note"] else "")
 
 
 def keep(path: Path, result: dict[str, Any]) -> None:

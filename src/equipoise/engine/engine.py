@@ -57,6 +57,9 @@ class Site(Protocol):
     def counts(self, client: int) -> Labels:
         """How many samples of each class a client has."""
 
+    def samples(self, client: int) -> int:
+        """How many samples a client has."""
+
     def is_idle(self, client: int, step: int) -> bool:
         """Whether a client has nothing to train on at that step."""
 
@@ -136,7 +139,7 @@ def make_work(site: Site) -> Work:
             raise
         except Exception as error:
             who = ", ".join(str(task.client) for task in tasks)
-            n_samples = sum(int(site.counts(task.client).sum()) for task in tasks)
+            n_samples = sum(site.samples(task.client) for task in tasks)
             where = f"checkpoint {tasks[0].step + 1}, client {who}, {n_samples} samples"
             raise ClientError(f"client {who} failed: {type(error).__name__}: {error}", where=where) from error
 
@@ -147,6 +150,6 @@ def cohorts(site: Site, tasks: Sequence[Task]) -> list[list[int]]:
     """Which tasks are worked on together, by their places; clients of like size, the largest first."""
     if site.together == 1:
         return [[place] for place in range(len(tasks))]
-    sizes = [int(site.counts(task.client).sum()) for task in tasks]
+    sizes = [site.samples(task.client) for task in tasks]
     order = sorted(range(len(tasks)), key=lambda place: -sizes[place])
     return [order[first : first + site.together] for first in range(0, len(order), site.together)]

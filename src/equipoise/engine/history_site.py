@@ -46,6 +46,9 @@ class HistorySite:
     def counts(self, client: int) -> Labels:
         return np.array([int((self.histories.train_end[self.users[client]] - 1).sum())])
 
+    def samples(self, client: int) -> int:
+        return int(self.counts(client)[0])
+
     def shared(self) -> Shared:
         data, split = self.histories.interactions, self.histories
         arrays: dict[str, NDArray[Any]] = {"items": data.items, "bounds": data.bounds, "train_end": split.train_end}

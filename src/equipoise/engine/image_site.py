@@ -37,6 +37,9 @@ class ImageSite:
     def counts(self, client: int) -> Labels:
         return self.count(self.train.labels[self.indices[client]])
 
+    def samples(self, client: int) -> int:
+        return len(self.indices[client])
+
     def count(self, labels: Labels) -> Labels:
         return np.bincount(labels, minlength=self.n_classes)
 

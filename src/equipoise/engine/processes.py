@@ -12,12 +12,14 @@ import os
 import selectors
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from pydantic import Field
+from torch import Tensor
 
 from equipoise.config.blocks import EngineOptions
 from equipoise.core.errors import EngineError
@@ -38,6 +40,14 @@ class ProcessesOptions(EngineOptions):
     on_death: Literal["rerun", "drop"] = Field("rerun", description="what becomes of the client of a lost worker")
     retries: int = Field(2, ge=0, description="how often one client is run again before the run fails")
     timeout: float | None = Field(None, gt=0, description="seconds after which a client counts as hung")
+
+
+Answer = Callable[[], list[Result]]
+"""Results that are read when somebody wants them."""
+
+
+def _read(tensors: dict[str, Tensor], header: bytes) -> list[Result]:
+    return results_of((json.loads(header), tensors))
 
 
 @dataclass
@@ -84,16 +94,17 @@ class Processes:
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Results in the order of the cohorts, however the workers finish."""
         groups = [[tasks[place] for place in cohort] for cohort in cohorts(self._site, tasks)]
-        sizes = [sum(int(self._site.counts(task.client).sum()) for task in group) for group in groups]
+        sizes = [sum(self._site.samples(task.client) for task in group) for group in groups]
         waiting = deque((place, 0) for place in sorted(range(len(groups)), key=lambda place: -sizes[place]))
         self._sent = self._common.write(tasks[0].shared) if tasks else {}
-        done: dict[int, list[Result]] = {}
+        done: dict[int, Answer] = {}
         try:
             for place in range(len(groups)):
                 while place not in done:
                     self._give_out(waiting, groups)
                     self._collect(waiting, groups, done)
-                yield from done.pop(place)
+                self._give_out(waiting, groups)  # first the next task, then the answer to the last one
+                yield from done.pop(place)()
         finally:
             self._abandon()
 
@@ -139,9 +150,7 @@ class Processes:
             except (ConnectionError, TimeoutError):
                 continue  # it died or hung while idle: the read side reports it, with its client
 
-    def _collect(
-        self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]], done: dict[int, list[Result]]
-    ) -> None:
+    def _collect(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]], done: dict[int, Answer]) -> None:
         """Wait for one or more workers: an answer, a death, or a deadline."""
         first = min(busy.deadline for busy in self._busy.values())
         wait = None if first == float("inf") else max(0.0, first - time.monotonic())
@@ -152,15 +161,16 @@ class Processes:
         WATCH.lap("idle")
         for number in ready:
             busy = self._busy.pop(number)
-            answer = receive(busy.worker.child.socket)
-            if answer is None:
+            where = receive(busy.worker.child.socket)
+            header = None if where is None else receive(busy.worker.child.socket)
+            if where is None or header is None:
                 self._lost(busy, groups[busy.place], "died", waiting, done)
-            else:
-                self._idle.append(busy.worker)
-                header, places, laps = json.loads(answer)
-                done[busy.place] = results_of((header, busy.worker.slab.read(places)))
-                for name, seconds in laps.items():
-                    WATCH.add(f"workers/{name}", seconds)
+                continue
+            self._idle.append(busy.worker)
+            places, laps = json.loads(where)
+            done[busy.place] = partial(_read, busy.worker.slab.read(places), header)
+            for name, seconds in laps.items():
+                WATCH.add(f"workers/{name}", seconds)
         for number, busy in list(self._busy.items()):
             if busy.deadline <= time.monotonic():
                 del self._busy[number]
@@ -172,14 +182,15 @@ class Processes:
         group: list[Task],
         how: str,
         waiting: deque[tuple[int, int]],
-        done: dict[int, list[Result]],
+        done: dict[int, Answer],
     ) -> None:
         busy.worker.kill()
         code, step = busy.worker.child.process.returncode, group[0].step
         who = ", ".join(str(task.client) for task in group)
         what = f"the worker of client {who} {how} (exit code {code})"
         if self.options.on_death == "drop":
-            done[busy.place] = [ClientFailure(task.client, "worker-lost", f"{what}; dropped") for task in group]
+            lost: list[Result] = [ClientFailure(task.client, "worker-lost", f"{what}; dropped") for task in group]
+            done[busy.place] = lambda: lost
         elif busy.attempt >= self.options.retries:
             fix = "look for a memory limit; or set engine.on_death=drop, or engine.retries higher"
             raise EngineError(f"{what}; that was attempt {busy.attempt + 1}", where=f"checkpoint {step + 1}", fix=fix)

@@ -33,7 +33,8 @@ def main() -> None:
             answer, tensors = error_message(error)
         places = own.write(tensors)
         WATCH.lap("update")
-        send(parent, json.dumps([answer, places, WATCH.take()]).encode())
+        send(parent, json.dumps([places, WATCH.take()]).encode())
+        send(parent, json.dumps(answer).encode())
 
 
 if __name__ == "__main__":
