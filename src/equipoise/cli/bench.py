@@ -52,7 +52,8 @@ def bench(
     else:
         print(table(found))
         for one in found:
-            print(f"{one['name']}: {one['note']}" if one["note"] else "", end="\n" if one["note"] else "")
+            if one["note"]:
+                print(f"{one['name']}: {one['note']}")
 
 
 def keep(path: Path, result: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Other simulators, as far as they are installed: `pip install pfl 'flwr[simulation]'`."""
+"""Other simulators, as far as they are installed: pfl-research (`pfl`) and Flower (`flwr` with `ray`)."""
 
 from __future__ import annotations
 
