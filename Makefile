@@ -17,10 +17,10 @@ demo: setup            ## the main job on embedded data
 	$(BIN)/equipoise demo
 
 test: setup            ## every test that takes seconds; SQLite, and PostgreSQL where its server is installed
-	scripts/with-postgres $(BIN)/python -m pytest -n 2
+	scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-all: setup        ## the slow ones too
-	scripts/with-postgres $(BIN)/python -m pytest -n 2 -m 'slow or not slow'
+	scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow or not slow'
 
 lint: setup            ## ruff, mypy strict, import layers
 	$(BIN)/ruff check .

@@ -26,10 +26,13 @@ from tests.docs.documents import DOCS, DOCUMENTS, README_ZH, ROOT, blocks, name_
 from tests.unit.diagnose.runs import found, run_of
 
 SHELL = [path for path in DOCUMENTS if path != README_ZH and blocks(path, "sh")]
+SLOW = {"report.md", "fuse.md", "run-a-sweep.md"}
+"""Pages whose commands have tests of their own: run with -m slow."""
+PAGES = [pytest.param(path, marks=pytest.mark.slow if path.name in SLOW else ()) for path in SHELL]
 SMALL = ["data.limit=200", "model=mlp", "rounds=1", "partition.clients=3"]
 
 
-@pytest.mark.parametrize("document", SHELL, ids=name_of)
+@pytest.mark.parametrize("document", PAGES, ids=name_of)
 def test_shell_blocks_run(document: Path, tmp_path: Path) -> None:
     for block in blocks(document, "yaml"):
         file = re.search(r"equipoise (?:run|sweep) (\S+\.yaml)$", block.text.splitlines()[0])

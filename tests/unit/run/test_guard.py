@@ -75,7 +75,9 @@ def test_heal_clamps_lambda_changes_the_server_and_ends_near_its_peak(store):
     assert merged[-1] > alone.server("accuracy/merged").values[-1] + 0.1
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 6])
+@pytest.mark.parametrize(
+    "step", [2, pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(6, marks=pytest.mark.slow)]
+)
 def test_a_healed_run_that_broke_resumes_to_the_same_numbers(store, step):
     whole = start(store, Request(runaway("heal"), None), Nobody())
     with pytest.raises(KeyboardInterrupt):
