@@ -30,7 +30,7 @@ def said(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if re.match(r"  (why|try):|        \S", line)][:3]
 
 
-QUICK = ("V11", "V12", "Two stages")
+QUICK = ("V12",)
 """Sections that are always run; the others, whose rules have quicker tests elsewhere, with -m slow."""
 MARKED = [pytest.param(title, marks=() if title.startswith(QUICK) else pytest.mark.slow) for title in RUNS]
 

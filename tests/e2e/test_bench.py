@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import TINY, Equipoise
 
 
+@pytest.mark.slow
 def test_a_benchmark_is_printed_and_kept(equipoise: Equipoise, tmp_path: Path) -> None:
     done = equipoise("bench", "store", "--repeats", "1", "--json", "-o", "speed.jsonl")
     (result,) = done.json

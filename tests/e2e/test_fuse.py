@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from scripts import write_reference
 
 from tests.e2e.conftest import TINY, Equipoise
@@ -40,6 +41,7 @@ def test_a_sweep_over_servers_trains_once(equipoise: Equipoise) -> None:
     assert sum("fused" in kind for kind in kinds) == 2
 
 
+@pytest.mark.slow
 def test_what_cannot_be_fused(equipoise: Equipoise) -> None:
     rounds = equipoise("run", "fedavg", *TINY, "rounds=1", "--json").json["run_id"]
     plain = equipoise("run", "one-shot/fedavg", *TINY, "checkpoints=1", "--json").json["run_id"]

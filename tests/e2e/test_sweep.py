@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import TINY, Equipoise, command, environment
 
 SWEEP = """
@@ -60,6 +62,7 @@ def test_a_failing_cell_does_not_stop_the_others(equipoise: Equipoise) -> None:
     assert "no client gave an update" in failed["error"]
 
 
+@pytest.mark.slow
 def test_a_stopped_sweep_goes_on(equipoise: Equipoise, tmp_path: Path) -> None:
     arguments = ("sweep", "fedavg", *TINY, "rounds=100", "--seeds", "2", "-j", "1", "--json")
     process = subprocess.Popen(
