@@ -22,17 +22,14 @@ GOALS = {"plain": 1.6, "pfl": 2.0, "flower": 2.5}
 
 
 def run(repeats: int) -> Iterator[Result]:
-    yield from races("cohort", WHAT, the_job(), GOALS, repeats)
+    job = make_job(settings({"name": "cnn"}, CLIENTS), (3, 32, 32), [IMAGES] * CLIENTS)
+    yield from races("cohort", WHAT, job, GOALS, repeats)
 
 
-def the_job() -> Job:
-    return make_job(settings({"name": "cnn"}, CLIENTS), (3, 32, 32), [IMAGES] * CLIENTS)
-
-
-def settings(model: dict[str, Any], clients: int, **client: Any) -> dict[str, Any]:
+def settings(model: dict[str, Any], clients: int) -> dict[str, Any]:
     return {
         "model": model,
-        "client": {"epochs": 1, "batch": 10, "lr": 0.05, "momentum": 0, **client},
+        "client": {"epochs": 1, "batch": 10, "lr": 0.05, "momentum": 0},
         "rounds": 1,
         "partition": {"clients": clients},
         "engine": {"name": "processes", "workers": cores()},

@@ -95,9 +95,14 @@ def by_turns(ways: Sequence[Way], repeats: int, score: Callable[[Any], float] = 
 
 
 def compared(name: str, what: str, ours: Times, theirs: Times, goal: Goal, **more: Any) -> Result:
-    """How many times faster ours is, or how many times the other's time it takes, as the goal asks."""
-    pairs = list(zip(ours.seconds[1:], theirs.seconds[1:], strict=True))
-    ratios = [t / o if goal.kind == "at least" else o / t for o, t in pairs]
-    sides = (ours.median, theirs.median)
-    spread, figures = (min(ratios), max(ratios)), (ours.figure, theirs.figure)
-    return Result(name, what, statistics.median(ratios), spread, *sides, goal, **{"figures": figures, **more})
+    """Of two ways by turns, without the pair that warmed up."""
+    more = {"figures": (ours.figure, theirs.figure), **more}
+    return paired(name, what, (ours.seconds[1:], theirs.seconds[1:]), goal, **more)
+
+
+def paired(name: str, what: str, sides: tuple[Sequence[float], Sequence[float]], goal: Goal, **more: Any) -> Result:
+    """How many times less ours takes, or how many times as much as the other, as the goal asks; pair by pair."""
+    ours, theirs = sides
+    ratios = [t / o if goal.kind == "at least" else o / t for o, t in zip(ours, theirs, strict=True)]
+    medians, spread = (statistics.median(ours), statistics.median(theirs)), (min(ratios), max(ratios))
+    return Result(name, what, statistics.median(ratios), spread, *medians, goal, **more)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from equipoise.bench.measure import Goal, Result
+from equipoise.bench.measure import Goal, Result, paired
 
 FEW, MANY, COHORT = 1_000, 100_000, 100
 PEAK = (
@@ -19,12 +18,9 @@ PEAK = (
 
 
 def run(repeats: int) -> Iterator[Result]:
-    pairs = [(peak(MANY), peak(FEW)) for _ in range(repeats)]
-    ratios = [many / few for many, few in pairs]
-    mine, theirs = (statistics.median(values) for values in zip(*pairs, strict=True))
+    many, few = zip(*((peak(MANY), peak(FEW)) for _ in range(repeats)), strict=True)
     what = f"{MANY} clients, {COHORT} in each round, against {FEW}"
-    spread = (min(ratios), max(ratios))
-    yield Result("memory", what, statistics.median(ratios), spread, mine, theirs, Goal("at most", 1.05), unit="MiB")
+    yield paired("memory", what, (many, few), Goal("at most", 1.05), unit="MiB")
 
 
 def peak(clients: int) -> float:

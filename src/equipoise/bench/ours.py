@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 
 from equipoise.bench.job import Job
 from equipoise.core.registry import ENGINES
-from equipoise.core.stopwatch import WATCH
+from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientUpdate, State, Task
 from equipoise.engine.engine import Engine, Site
 from equipoise.server.admit import objection
@@ -23,7 +22,7 @@ def where(site: Site, tasks: Sequence[Task]) -> str:
     list(engine.map(tasks))
     engine.close()
     laps = WATCH.stop()
-    work = {name.removeprefix("workers/"): spent for name, spent in laps.items() if name != "idle"}
+    work = {name.removeprefix(WORKERS): spent for name, spent in laps.items() if name != "idle"}
     total = sum(work.values()) or 1.0
     parts = sorted(work.items(), key=lambda item: -item[1])
     return ", ".join(f"{name} {spent / total:.0%}" for name, spent in parts)
@@ -51,5 +50,5 @@ class Ours:
     def __enter__(self) -> Ours:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.engine.close()

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from time import perf_counter
 
+WORKERS = "workers/"
+"""What the laps of other processes are called by, in front of their names."""
+
 
 class Stopwatch:
     def __init__(self) -> None:

@@ -13,10 +13,9 @@ import torch
 from equipoise.client.images import ImageFeed, ImageWork
 from equipoise.client.train import Recipe
 from equipoise.config.schema import Config
-from equipoise.core.errors import ConfigError
 from equipoise.core.values import Images, Indices, Labels, Task
 from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
-from equipoise.engine.together import how_many, stacks
+from equipoise.engine.together import ENOUGH, how_many
 from equipoise.models.build import build_model
 from equipoise.partition.drawn import Drawn, DrawnOptions, drawn
 
@@ -75,18 +74,13 @@ class ImageSite:
     def together(self) -> int:
         """As many as asked for, or as pay."""
         config, method = self.config, method_of(self.config)
-        model = build_model(config.model, self.shape, self.n_classes, config.seed, method.head)
-        asked = config.engine.together
-        if asked is not None:
-            if asked > 1 and not (stacks(model) and method.maps):
-                what = f"clients of {config.method.name} with {config.model.name} cannot train along one axis"
-                fix = "leave it out; BatchNorm, dropout and memories of the past keep clients apart"
-                raise ConfigError(what, where="engine.together", fix=fix)
-            return asked
-        if not method.maps:
-            return 1
-        batch = config.client.batch * (2 if config.client.augment == "two-view" else 1)
+        if config.engine.together is not None:
+            return config.engine.together
         cohort = max(1, round(config.server.fraction * self.n_clients))
+        if not method.maps or cohort < ENOUGH:
+            return 1
+        model = build_model(config.model, self.shape, self.n_classes, config.seed, method.head)
+        batch = config.client.batch * (2 if config.client.augment == "two-view" else 1)
         return how_many(model, torch.zeros(1, *self.shape), batch, cohort)
 
     def recipe(self) -> Recipe:

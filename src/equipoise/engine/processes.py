@@ -25,7 +25,7 @@ from equipoise.config.blocks import EngineOptions
 from equipoise.core.errors import EngineError
 from equipoise.core.machine import cores
 from equipoise.core.registry import ENGINES
-from equipoise.core.stopwatch import WATCH
+from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import Site, cohorts
 from equipoise.engine.messages import results_of, tasks_message
@@ -170,7 +170,7 @@ class Processes:
             places, laps = json.loads(where)
             done[busy.place] = partial(_read, busy.worker.slab.read(places), header)
             for name, seconds in laps.items():
-                WATCH.add(f"workers/{name}", seconds)
+                WATCH.add(f"{WORKERS}{name}", seconds)
         for number, busy in list(self._busy.items()):
             if busy.deadline <= time.monotonic():
                 del self._busy[number]

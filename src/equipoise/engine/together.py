@@ -25,6 +25,8 @@ LEAST, MOST = 8, 256
 """Clients on one axis."""
 GROUPS = 4
 """Parts of a cohort at least, so that every worker has something to do."""
+ENOUGH = GROUPS * (LEAST - 1) + 1
+"""Clients in a cohort below which none of its parts is large enough."""
 
 
 def stacks(model: nn.Module) -> bool:

@@ -23,6 +23,7 @@ from equipoise.data.splits import load_splits
 from equipoise.engine.engine import Engine, Site, carries, clock_of, method_of
 from equipoise.engine.history_site import HistorySite
 from equipoise.engine.image_site import ImageSite
+from equipoise.engine.together import stacks
 from equipoise.evaluate.judge import ImageJudge, Judge
 from equipoise.evaluate.looks import Scorer
 from equipoise.evaluate.rank_judge import RankJudge
@@ -96,7 +97,7 @@ def build_images(config: Config, data_path: Path | None) -> Federation:
     site = ImageSite(config, splits.train, indices, n_classes, splits.mean, splits.std)
     model = build_model(config.model, site.shape, n_classes, config.seed, method.head)
     _require_parameters(method, model)
-    assert site.together > 0  # refused here, not at the first round, where clients cannot train together
+    _require_axis(config, method, model)
     _require_batches(site, model)
     if method.teacher is not None and len(splits.public) < 2:
         what = f"a public pool of {len(splits.public)} images is too small to train a teacher on"
@@ -170,6 +171,14 @@ def _require_parameters(method: Method, model: nn.Module) -> None:
     if method.trains and not any(parameter.requires_grad for parameter in model.parameters()):
         what = "this method and this model together have nothing to train"
         raise ConfigError(what, where="model", fix="choose another model, or method=statistics")
+
+
+def _require_axis(config: Config, method: Method, model: nn.Module) -> None:
+    """Clients that are asked to train along one axis must be able to."""
+    if (config.engine.together or 1) > 1 and not (stacks(model) and method.maps):
+        what = f"clients of {config.method.name} with {config.model.name} cannot train along one axis"
+        fix = "leave it out; BatchNorm, dropout and memories of the past keep clients apart"
+        raise ConfigError(what, where="engine.together", fix=fix)
 
 
 def _require_batches(site: ImageSite, model: nn.Module) -> None:

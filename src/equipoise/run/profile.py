@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from equipoise.config.schema import Config
 from equipoise.core.machine import cores
+from equipoise.core.stopwatch import WORKERS
 
-WORKERS = "workers/"
 PARTS = {
     "data": "draw, take and normalise batches; augment",
     "forward": "the network and the losses",

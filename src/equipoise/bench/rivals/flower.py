@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import tempfile
 import threading
 from collections.abc import Iterable
@@ -28,8 +27,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from equipoise.bench.job import Job
+from equipoise.config.schema import check
+from equipoise.core.codec import decode, encode
 from equipoise.core.errors import EngineError
 from equipoise.core.values import State
+from equipoise.engine.image_site import ImageSite
 
 ACTORS = 2
 SETTINGS = {
@@ -93,8 +95,8 @@ class Flower:
         server = ServerApp()
         server.main()(self._serve)
         try:
-            path = Path(self._folder.name) / "job.pickle"
-            path.write_bytes(pickle.dumps(self._job))
+            path = Path(self._folder.name) / "job"
+            path.write_bytes(_job_bytes(self._job))
             run_simulation(
                 server_app=server,
                 client_app=_client(str(path)),
@@ -168,10 +170,23 @@ class Bench:
         return self.model.state_dict(), n
 
 
+def _job_bytes(job: Job) -> bytes:
+    """The site as workers of ours get it; the start comes with every message."""
+    arrays, facts = job.site.shared()
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    return encode({"config": job.config.model_dump(), "facts": facts}, tensors)
+
+
+def _job_from(data: bytes) -> Job:
+    header, tensors = decode(data)
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    return Job(ImageSite.of_shared(check(header["config"]), arrays, header["facts"]), {})
+
+
 @lru_cache(maxsize=1)
 def _bench(path: str) -> Bench:
     torch.set_num_threads(1)
-    job: Job = pickle.loads(Path(path).read_bytes())
+    job = _job_from(Path(path).read_bytes())
     model = job.model().train()
     optimiser = torch.optim.SGD(model.parameters(), lr=job.lr, momentum=job.config.client.momentum)
     return Bench(model, optimiser, [_batches(job, client) for client in range(job.n_clients)])
