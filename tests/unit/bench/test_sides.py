@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,13 @@ from PIL import Image
 from equipoise.bench.job import Job, make_job
 from equipoise.bench.ours import Ours
 from equipoise.bench.plain import plain
+from equipoise.bench.plain_recommender import plain_recipe
 from equipoise.bench.vision_round import straightforward, transformed
+from equipoise.client.train import train
+from equipoise.config.loader import load
+from equipoise.engine.history_site import HistorySite
+from equipoise.run.build import build
+from equipoise.run.loop import first_snapshot, plan
 
 MODELS = {
     "logistic": {"name": "mlp", "layers": 0},
@@ -70,3 +78,22 @@ def test_the_straightforward_way_learns():
         "partition": {"clients": 1},
     }
     assert 0 < straightforward(make_job(settings, (3, 16, 16), [32])) < 100
+
+
+def test_the_recommender_comes_to_the_same_weights_prefix_by_prefix_and_candidate_by_candidate():
+    settings = ["data.users=60", "server.fraction=0.05", "method.loss=sampled", "method.negatives=7", "client.batch=2"]
+    federation = build(load("rec/feddmmr", settings).config)
+    assert isinstance(federation.site, HistorySite)
+    tasks = plan(federation, first_snapshot(federation), 1)
+    torch.manual_seed(0)
+    shared = {name: tensor + 0.1 * torch.randn_like(tensor) for name, tensor in tasks[0].shared.items()}  # O is not 0
+    tasks = [replace(task, shared=shared) for task in tasks]
+    ours, theirs = train(federation.site.recipe(), tasks), [train(plain_recipe(federation.site), [t])[0] for t in tasks]
+    for mine, other in zip(ours, theirs, strict=True):
+        for name in ("loss/base", "loss/align", "grad/norm"):
+            assert mine.metrics[name] == pytest.approx(other.metrics[name], rel=1e-4), name
+        for name, tensor in mine.model.items():
+            whole = other.model[name]
+            theirs_here = whole[mine.rows[name]] if name in mine.rows else whole
+            assert torch.allclose(tensor, theirs_here, rtol=1e-3, atol=1e-5), name
+            assert name.startswith("experts") or not torch.equal(tensor, shared[name][mine.rows.get(name, ...)]), name
