@@ -23,8 +23,8 @@ from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Windows
 from equipoise.objective.recommend import COMMON
 
-SCORES = 700_000
-"""Scores formed in one pass: users times items."""
+SCORES = 55_000
+"""Scores formed in one pass: users times items, so few that what the experts read for them stays in the cache."""
 LOOKED_AT = 100
 """Users with whom the effect of memory is measured."""
 
