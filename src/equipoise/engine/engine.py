@@ -32,7 +32,8 @@ Work = Callable[[Sequence[Task]], list[Result]]
 
 
 class Engine(Protocol):
-    """`take_events` gives what happened since it was last asked: a lost worker, a client run again."""
+    """`map` may begin before its results are asked for; `take_events` gives what happened since it was last asked: a
+    lost worker, a client run again."""
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]: ...
 

@@ -92,21 +92,24 @@ class Processes:
         self._events: list[Event] = []
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
-        """Results in the order of the cohorts, however the workers finish."""
+        """Workers begin at once. What they were still doing for earlier tasks nobody waits for any more."""
+        self._abandon()
         groups = [[tasks[place] for place in cohort] for cohort in cohorts(self._site, tasks)]
         sizes = [sum(self._site.samples(task.client) for task in group) for group in groups]
         waiting = deque((place, 0) for place in sorted(range(len(groups)), key=lambda place: -sizes[place]))
         self._sent = self._common.write(tasks[0].shared) if tasks else {}
+        self._give_out(waiting, groups)
+        return self._answers(waiting, groups)
+
+    def _answers(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> Iterator[Result]:
+        """Results in the order of the cohorts, however the workers finish."""
         done: dict[int, Answer] = {}
-        try:
-            for place in range(len(groups)):
-                while place not in done:
-                    self._give_out(waiting, groups)
-                    self._collect(waiting, groups, done)
-                self._give_out(waiting, groups)  # first the next task, then the answer to the last one
-                yield from done.pop(place)()
-        finally:
-            self._abandon()
+        for place in range(len(groups)):
+            while place not in done:
+                self._give_out(waiting, groups)
+                self._collect(waiting, groups, done)
+            self._give_out(waiting, groups)  # first the next task, then the answer to the last one
+            yield from done.pop(place)()
 
     def take_events(self) -> list[Event]:
         events, self._events = self._events, []

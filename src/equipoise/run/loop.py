@@ -4,6 +4,9 @@
                      server = merge(server, updates)
                      rows = what clients measured + scores of the merged thing
 
+The next step depends on the merge, not on its scores, so it is begun before they are formed: an engine with workers of
+its own is at it meanwhile. Only where scores may end the run does it wait for them.
+
 With rounds the server's model goes down at each step. With one-shot communication nothing does: every client goes on
 from its own model, and the merge at a checkpoint only observes, so it starts from the common start each time.
 """
@@ -69,24 +72,28 @@ class Record:
 
 Tick = Callable[[int, int, int, Result], None]
 """(step, clients done, clients in the cohort, the newest result)"""
+Begun = tuple[list[Task], Iterator[Result]]
+"""A step under way: what clients were asked, and their answers."""
 
 
 def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: int, tick: Tick) -> Iterator[Record]:
     """Every step from `first` on; stopping in between loses nothing but the step under way."""
     torch.set_num_threads(federation.config.engine.threads)
     keep_freed_memory()
+    ahead: Begun | None = None
     for step in range(first, federation.config.steps):
         now = replace(snapshot.server, progress=step / federation.config.steps)
         snapshot = replace(snapshot, server=now)
-        tasks = plan(federation, snapshot, step)
+        tasks, answers = ahead or begin(federation, engine, snapshot, step)
         results = []
-        for result in engine.map(tasks):
+        for result in answers:
             results.append(result)
             tick(step, len(results), len(tasks), result)
         start = federation.start if federation.carries else snapshot.server.model
         updates, events = admitted(results, start, step)
         events = [*engine.take_events(), *events]
         snapshot, merged = merge(federation, snapshot, updates, results, step)
+        ahead = begin(federation, engine, snapshot, step + 1) if is_certain(federation, step + 1) else None
         WATCH.lap("merge")
         told: Scores = {(update.client, name): value for update in updates for name, value in update.metrics.items()}
         scores, kept = federation.judge.observe(merged, snapshot.own, step)
@@ -106,6 +113,16 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
 
 def first_snapshot(federation: Federation) -> Snapshot:
     return Snapshot(ServerState(federation.start), gift=first_gift(federation))
+
+
+def begin(federation: Federation, engine: Engine, snapshot: Snapshot, step: int) -> Begun:
+    tasks = plan(federation, snapshot, step)
+    return tasks, engine.map(tasks)
+
+
+def is_certain(federation: Federation, step: int) -> bool:
+    """Whether a step will be taken, whatever the scores of the one before it."""
+    return step < federation.config.steps and federation.config.evaluate.patience is None
 
 
 def plan(federation: Federation, snapshot: Snapshot, step: int) -> list[Task]:

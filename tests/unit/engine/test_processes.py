@@ -104,9 +104,17 @@ def test_answers_nobody_waits_for_are_given_up(two_workers):
     assert next(results).client == 0
     at_work = set(two_workers.pids())
     assert len(at_work) == 2
-    results.close()
+    fresh = two_workers.map(tasks_of(a_site(), (0, 2)))
+    del results
+    assert [result.client for result in fresh] == [0, 2]
     (given_up,) = at_work - set(two_workers.pids())
     assert is_gone(given_up)
+
+
+def test_workers_begin_before_results_are_asked_for(two_workers):
+    results = two_workers.map(tasks_of(a_site(), (0, 1)))
+    assert len(two_workers.pids()) == 2
+    assert [result.client for result in results] == [0, 1]
 
 
 def test_a_dropped_client_is_a_failure_not_an_error(engine_of, strike):

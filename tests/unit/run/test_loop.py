@@ -302,3 +302,36 @@ def test_scores_become_rows_of_their_step(federation_of):
     for config, round_ in ((tiny(), 4), (one_shot(), None)):
         rows = loop.rows_of(federation_of(config), scores, 4)
         assert rows == [Row(4, round_, *row) for row in expected]
+
+
+class Eager(Local):
+    """Notes when it is asked, as an engine does whose workers begin at once."""
+
+    def __init__(self, site, diary: list[str]) -> None:
+        super().__init__(site)
+        self.diary = diary
+
+    def map(self, tasks):
+        self.diary.append(f"train {tasks[0].step}")
+        return super().map(tasks)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ([], ["train 0", "train 1", "score 0", "train 2", "score 1", "score 2"]),
+        (["evaluate.patience=9"], ["train 0", "score 0", "train 1", "score 1", "train 2", "score 2"]),
+    ],
+)
+def test_a_round_is_scored_while_the_next_one_trains_unless_scores_may_end_the_run(monkeypatch, settings, expected):
+    federation = build(tiny("rounds=3", *settings))
+    diary: list[str] = []
+    observe = type(federation.judge).observe
+
+    def noted(self, merged, own, step):
+        diary.append(f"score {step}")
+        return observe(self, merged, own, step)
+
+    monkeypatch.setattr(type(federation.judge), "observe", noted)
+    list(federate(federation, Eager(federation.site, diary), first_snapshot(federation), 0, nobody))
+    assert diary == expected
