@@ -14,6 +14,7 @@ TITLE = "Explosion: Fashion-MNIST in place of SVHN, α 0.05"
 GAMMA = 1e-3
 CAP = 54.6
 MERGES = ("plain", "unit", "counts")
+RUNS_AWAY, AT_ANCHORS = ("V12", "V12 fading rate"), ("V12 anchor start", "V12 anchor start fading rate")
 FUSED = ("V4", "V12", "V12 anchor start", "equilibrium", "equilibrium anchor start")
 
 
@@ -38,8 +39,8 @@ def parts(study: Study) -> list[str]:
         claims(
             [
                 _runs_away(study),
-                *(claim(study, label) for label in ("V12", "V12 fading rate") for claim in (_falls, _holds)),
-                *(_harmless(study, label) for label in ("V12 anchor start", "V12 anchor start fading rate")),
+                *(claim for label in RUNS_AWAY for claim in (*_falls(study, label), _holds(study, label))),
+                *(claim for label in AT_ANCHORS for claim in _harmless(study, label)),
                 *(_floor(study, label) for label in ("V13", "V13 fading rate fast σ")),
                 _cap(study),
             ]
@@ -85,14 +86,15 @@ def _drops(study: Study, label: str) -> list[float]:
 
 
 def _by_seed(drops: list[float]) -> str:
-    return f"{fmean(drops):.1f} points below it on the mean; by seed {', '.join(f'{d:.1f}' for d in drops)}"
+    return f"by seed {', '.join(f'{d:.1f}' for d in drops)}"
 
 
-def _falls(study: Study, label: str) -> Claim:
-    drops = _drops(study, label)
-    told = f"{_by_seed(drops)}; lowest point {_trough(study, label)}"
-    claim = f"{label}: the plain merged accuracy ends at least 10 points below its peak, on every seed"
-    return Claim(claim, told, min(drops) >= 10)
+def _falls(study: Study, label: str) -> list[Claim]:
+    drops, claim = _drops(study, label), f"{label}: the plain merged accuracy ends at least 10 points below its peak"
+    return [
+        Claim(f"{claim}, mean of the seeds", f"{fmean(drops):.1f} points below it", fmean(drops) >= 10),
+        Claim(f"{claim}, on every seed", f"{_by_seed(drops)}; lowest point {_trough(study, label)}", min(drops) >= 10),
+    ]
 
 
 def _trough(study: Study, label: str) -> str:
@@ -115,10 +117,12 @@ def _holds(study: Study, label: str) -> Claim:
     )
 
 
-def _harmless(study: Study, label: str) -> Claim:
-    drops = _drops(study, label)
-    claim = f"{label}: the merged accuracy ends within 3 points of its peak, on every seed"
-    return Claim(claim, _by_seed(drops), max(drops) <= 3)
+def _harmless(study: Study, label: str) -> list[Claim]:
+    drops, claim = _drops(study, label), f"{label}: the merged accuracy ends within 3 points of its peak"
+    return [
+        Claim(f"{claim}, mean of the seeds", f"{fmean(drops):.1f} points below it", fmean(drops) <= 3),
+        Claim(f"{claim}, on every seed", _by_seed(drops), max(drops) <= 3),
+    ]
 
 
 def _floor(study: Study, label: str) -> Claim:
