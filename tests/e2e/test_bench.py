@@ -54,3 +54,10 @@ def test_a_profile_of_workers(equipoise: Equipoise) -> None:
     forward = next(line for line in done.err.splitlines() if line.startswith(" forward"))
     assert float(forward.split()[1]) == 0  # the server waits
     assert float(forward.split()[3]) > 0
+
+
+def test_a_profile_where_the_data_decides_how_many_clients_there_are(equipoise: Equipoise) -> None:
+    done = equipoise("run", "rec/sasrec", "rounds=1", "data.users=20", "server.fraction=0.5", "--profile")
+    assert done.code == 0
+    assert "\n forward " in done.err
+    assert "try: " in done.err

@@ -40,6 +40,7 @@ def run(
     """
     from equipoise.config.loader import load
     from equipoise.run.session import start
+    from equipoise.store import read
     from equipoise.store.database import open_store
 
     request = load(preset, overrides or [])
@@ -48,11 +49,13 @@ def run(
     with open_store(store) as opened:
         run_id = followed(lambda watch: start(opened, request, watch), tensorboard)
         print_run(opened, run_id, as_json)
-    if profile:
-        print_profile(WATCH.stop(), request.config)
+        if profile:
+            fingerprint = read.find_run(opened, run_id).partition
+            assert fingerprint is not None  # it has run
+            print_profile(WATCH.stop(), request.config, read.partition(opened, fingerprint).n_clients)
 
 
-def print_profile(seconds: Mapping[str, float], config: Config) -> None:
+def print_profile(seconds: Mapping[str, float], config: Config, n_clients: int) -> None:
     """On stderr, so that a document on stdout stays one."""
     from rich.console import Console
     from rich.table import Table
@@ -68,5 +71,5 @@ def print_profile(seconds: Mapping[str, float], config: Config) -> None:
         table.add_row(part.name, f"{part.server:.2f}", f"{part.server / server:.0%}", *theirs, PARTS[part.name])
     console = Console(stderr=True)
     console.print(table)
-    for text in advice(seconds, config, getattr(config.partition, "clients", 1)) or ["no setting would help much"]:
+    for text in advice(seconds, config, n_clients) or ["no setting would help much"]:
         console.print(f"try: {text}", highlight=False, markup=False)

@@ -57,11 +57,12 @@ class _LinearSoftmax(torch.autograd.Function):
         states, table, offset, targets, _ = inputs
         _, hits, scores, totals = output
         ctx.mark_non_differentiable(hits, scores, totals)
+        ctx.set_materialize_grads(False)  # else zeros as large as the scores are written for nobody
         ctx.save_for_backward(states, table, targets, scores, totals)
         ctx.by_window = offset.shape[2] == 1
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad: Tensor, *_: None) -> tuple[Tensor | None, ...]:
         states, table, targets, scores, totals = ctx.saved_tensors
         d_states, d_table = torch.empty_like(states), torch.empty_like(table)
         windows, length = targets.shape[1:]
