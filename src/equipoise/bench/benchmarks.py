@@ -16,6 +16,7 @@ NAMES = {
     "together": "whether clients train along one axis where that pays",
     "startup": "from the command to the first finished round",
     "vision-round": "two views and four terms, against transforms image by image",
+    "fuse": "six servers on trained clients, against training them",
     "rec": "a FedDMMR round, against one client and one candidate at a time",
     "memory": "peak memory of 100 000 clients, against 1 000",
     "store": "what writing everything down costs of a round",

@@ -1,6 +1,8 @@
 """A small convolutional network: two 3×3 convolutions with pooling, then one hidden layer.
 
-    conv w → pool → conv 2w → pool → linear D → head
+    conv w → pool → ReLU → conv 2w → pool → ReLU → linear D → ReLU → head
+
+ReLU of the largest is the largest ReLU, with the same gradients to the last bit, and a quarter of the numbers.
 
 On 32×32 images the default has 0.55 M parameters: the network that federated simulators time themselves with.
 """
@@ -37,4 +39,4 @@ def cnn(options: CnnOptions, shape: tuple[int, int, int], n_classes: int) -> Cla
 
 
 def _block(c_in: int, c_out: int, norm: Norm) -> list[nn.Module]:
-    return [nn.Conv2d(c_in, c_out, 3, padding=1), normaliser(norm, c_out), nn.ReLU(), nn.MaxPool2d(2)]
+    return [nn.Conv2d(c_in, c_out, 3, padding=1), normaliser(norm, c_out), nn.MaxPool2d(2), nn.ReLU()]

@@ -34,3 +34,15 @@ def test_features_are_never_negative():
     model = build_model(CnnOptions(width=4, features=8), (3, 8, 8), 10, 0)
     images = torch.linspace(-2, 2, 4 * 3 * 64).reshape(4, 3, 8, 8)
     assert model(images).features.min() >= 0
+
+
+def test_pooling_first_has_the_bits_of_pooling_last():
+    model = build_model(CnnOptions(width=4, features=8), (3, 8, 8), 10, 0)
+    first, pool, relu = model.encoder[0], model.encoder[2], model.encoder[3]
+    assert (type(pool), type(relu)) == (torch.nn.MaxPool2d, torch.nn.ReLU)
+    images = torch.linspace(-2, 2, 4 * 3 * 64).sin().reshape(4, 3, 8, 8)
+    upstream = torch.linspace(-1, 1, 4 * 4 * 16).reshape(4, 4, 4, 4)
+    found = [(out(first(images)) * upstream).sum() for out in (lambda x: relu(pool(x)), lambda x: pool(relu(x)))]
+    gradients = [torch.autograd.grad(one, list(first.parameters())) for one in found]
+    assert torch.equal(*found)
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(*gradients, strict=True))
