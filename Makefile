@@ -48,7 +48,7 @@ study: setup           ## train the study of the original reports (hours; resuma
 	$(BIN)/python -m scripts.study
 
 study-rec: setup       ## the same for the recommender (hours; resumable)
-	$(BIN)/python -m scripts.study --only recommendation feddmmr-fixes drift --store runs/study-rec.db
+	$(BIN)/python -m scripts.study --only recommendation feddmmr-fixes drift recommendation-everybody drift-movielens --store runs/study-rec.db
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,6 +16,8 @@ from types import ModuleType
 
 from scripts.study import (
     drift,
+    drift_movielens,
+    everybody,
     feddmmr_fixes,
     ours,
     page,
@@ -43,6 +45,8 @@ RECOMMENDATION: dict[str, ModuleType] = {
     "recommendation": recommendation,
     "feddmmr-fixes": feddmmr_fixes,
     "drift": drift,
+    "recommendation-everybody": everybody,
+    "drift-movielens": drift_movielens,
 }
 PAGES = VISION | RECOMMENDATION
 

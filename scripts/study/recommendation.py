@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import fmean
 
 from scripts.study import figures
@@ -21,10 +22,21 @@ IDS, FULL, CEILING = "ids alone", "+ global memory", "centralised"
 
 
 def parts(study: Study) -> list[str]:
+    return [
+        *figures_and_gains(study, CONTROLS),
+        claims(_claims(study)),
+        figures.curves(
+            study, study.labels, {"hr@10/full/validation": "validation"}, "figures/recommendation.svg", "HR@10, full"
+        ),
+    ]
+
+
+def figures_and_gains(study: Study, controls: Mapping[str, str]) -> list[str]:
+    """Every row beside what needs no training, and what the rows of `controls` gain over their shuffled controls."""
     first = study.labels[0]
     beside = [[who, *(f"{study.server(first, f'{name}/{who}')[0]:.3f}" for name in SHOWN)] for who in REFERENCES]
     rows = [[label, *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
-    told = [(label, control) for label, control in CONTROLS.items() if {label, control} <= set(study.labels)]
+    told = [(label, control) for label, control in controls.items() if {label, control} <= set(study.labels)]
     gains = [[label, *(_gain(study, label, control, name) for name in SHOWN)] for label, control in told]
     return [
         "On test, of the round that validation chose; in brackets the mean 95 % bootstrap interval over users.",
@@ -32,10 +44,6 @@ def parts(study: Study) -> list[str]:
         "What is left of a gain when the same rows are given to the wrong items (row minus its shuffled control, "
         "mean and range over seeds):",
         table(["", *SHOWN], gains),
-        claims(_claims(study)),
-        figures.curves(
-            study, study.labels, {"hr@10/full/validation": "validation"}, "figures/recommendation.svg", "HR@10, full"
-        ),
     ]
 
 

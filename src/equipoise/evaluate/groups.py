@@ -30,12 +30,12 @@ DRIFTED = 0.75
 """Users above this quantile of moves have drifted."""
 
 
-def groups(lengths: Indices, targets: Indices, counts: Indices, drifted: Mask | None = None) -> dict[str, Mask]:
-    """Masks over users; `counts` [V] are those of training. Without `drifted` the last pair is left out."""
+def groups(lengths: Indices, targets: Indices, counts: Indices, moved: Mask | None = None) -> dict[str, Mask]:
+    """Masks over users; `counts` [V] are those of training. Without `moved` the last pair is left out."""
     is_long = lengths > np.median(lengths)
     is_head = popular(counts)[targets]
     pairs = {"long": is_long, "short": ~is_long, "head": is_head, "tail": ~is_head}
-    return pairs if drifted is None else {**pairs, "drifted": drifted, "steady": ~drifted}
+    return pairs if moved is None else {**pairs, "drifted": moved, "steady": ~moved}
 
 
 def grouped(ranks: Numbers, protocol: Protocol, masks: Mapping[str, Mask]) -> dict[str, float]:
@@ -53,6 +53,13 @@ def popular(counts: Indices) -> Mask:
     is_head = np.zeros(len(counts), dtype=np.bool_)
     is_head[np.argsort(-counts, kind="stable")[: -(-len(counts) // HEAD)]] = True
     return is_head
+
+
+def drifted(data: Interactions, features: Mapping[str, Features], ends: Indices) -> Mask | None:
+    """Whose interest changed: by the generator's word, else by the first features; None where nothing tells."""
+    if len(data.changes):
+        return data.changes >= 0
+    return drifted_users(interest_moves(next(iter(features.values())), data, ends)) if features else None
 
 
 def drifted_users(moves: Numbers) -> Mask:

@@ -20,7 +20,7 @@ from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features
 from equipoise.evaluate import ranking
 from equipoise.evaluate.candidates import candidates
-from equipoise.evaluate.groups import drifted_users, grouped, groups, interest_moves
+from equipoise.evaluate.groups import drifted, grouped, groups
 from equipoise.evaluate.intervals import bootstrap
 from equipoise.evaluate.judge import Own
 from equipoise.evaluate.recommender import Shop, Shown
@@ -137,10 +137,5 @@ class RankJudge:
     def _groups(self, target: Target) -> dict[str, ranking.Mask]:
         data, users = self.histories.interactions, target.shown.users
         counts = count_items(data.items, data.bounds, self.histories.train_end, data.n_items)
-        drifted = None
-        if len(data.changes):
-            drifted = (data.changes >= 0)[users]
-        elif self.features:
-            first = next(iter(self.features.values()))
-            drifted = drifted_users(interest_moves(first, data, self.histories.train_end))[users]
-        return groups(target.shown.at, target.items, counts, drifted)
+        moved = drifted(data, self.features, self.histories.train_end)
+        return groups(target.shown.at, target.items, counts, None if moved is None else moved[users])

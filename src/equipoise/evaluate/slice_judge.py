@@ -23,7 +23,7 @@ from equipoise.data.interactions import Features
 from equipoise.evaluate import ranking
 from equipoise.evaluate.candidates import candidates
 from equipoise.evaluate.drift import DriftWatch
-from equipoise.evaluate.groups import grouped
+from equipoise.evaluate.groups import drifted, grouped
 from equipoise.evaluate.interest import away
 from equipoise.evaluate.judge import Own
 from equipoise.evaluate.recommender import Shop, Shown
@@ -88,6 +88,8 @@ class SliceJudge:
         who = np.flatnonzero(seen[:, number]).tolist()
         found: Scores = {(user, "interest/away"): float(values[user, number]) for user in who}
         found |= {(user, "drift"): float(alarms[user, number]) for user in who}
+        if who:
+            found[None, "interest/away"] = float(values[who, number].mean())
         return {**found, (None, "drift/users"): float(alarms[:, number].sum())}
 
     @cached_property
@@ -96,6 +98,10 @@ class SliceJudge:
         assert self.histories.slices is not None
         values, seen = away(self.features, self.histories.interactions, self.histories.slices)
         return values, seen, DriftWatch().flags(values, seen)
+
+    @cached_property
+    def _moved(self) -> ranking.Mask | None:
+        return drifted(self.histories.interactions, self.features, self.histories.interactions.lengths)
 
     def _met(self, shown: Shown, n_items: int) -> ranking.Mask:
         """[N, V] what each user had met before."""
@@ -111,8 +117,8 @@ class SliceJudge:
             "full": ranking.mid_ranks(scores, targets, excluded),
             "uni100": ranking.uni100(scores, targets, drawn),
         }
-        changed = (data.changes >= 0)[shown.users] if len(data.changes) else None
-        groups = {} if changed is None else {"drifted": changed, "steady": ~changed}
+        moved = self._moved
+        groups = {} if moved is None else {"drifted": moved[shown.users], "steady": ~moved[shown.users]}
         found: Scores = {}
         for protocol, each in ranks.items():
             found |= {(None, name): value for name, value in ranking.metrics(each, protocol).items()}

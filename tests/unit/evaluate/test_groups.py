@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from equipoise.data.interactions import Features, Interactions
-from equipoise.evaluate.groups import drifted_users, grouped, groups, interest_moves, popular
+from equipoise.evaluate.groups import drifted, drifted_users, grouped, groups, interest_moves, popular
 
 
 def interactions(*lists, n_items: int) -> Interactions:
@@ -89,3 +91,13 @@ def test_planted_changes_are_found(rng):
     data = interactions(*lists, n_items=100)
     found = drifted_users(interest_moves(features(rows), data, data.lengths))
     assert (found == changes).all()
+
+
+def test_who_drifted_by_the_generators_word_else_by_features_else_nobody_knows(rng):
+    rows = rng.standard_normal((20, 3))
+    data = interactions(*rng.integers(0, 20, (2, 20)), n_items=20)
+    table = {"text": features(rows)}
+    assert drifted(replace(data, changes=np.array([-1, 5])), table, data.lengths).tolist() == [False, True]
+    by_features = drifted_users(interest_moves(features(rows), data, data.lengths))
+    assert drifted(data, table, data.lengths).tolist() == by_features.tolist()
+    assert drifted(data, {}, data.lengths) is None

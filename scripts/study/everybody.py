@@ -1,0 +1,18 @@
+"""The same question with all users of MovieLens-1M, most of them with far shorter histories. One seed."""
+
+from __future__ import annotations
+
+from scripts.study import figures
+from scripts.study.read import Study
+from scripts.study.recommendation import figures_and_gains
+
+TITLE = "Federated recommendation: MovieLens-1M, all 6 040 users"
+CONTROLS = {"full model": "full model, shuffled rows"}
+
+
+def parts(study: Study) -> list[str]:
+    name = {"hr@10/full/validation": "validation"}
+    return [
+        *figures_and_gains(study, CONTROLS),
+        figures.curves(study, study.labels, name, "figures/recommendation-everybody.svg", "HR@10, full"),
+    ]
