@@ -40,6 +40,11 @@ def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+def under(balance: str) -> tuple[str, ...]:
+    """Settings of a λ policy, with the moving target that belongs to one of them."""
+    return (f"balance={balance}", *(("method.target=progressive",) if balance == "progressive" else ()))
+
+
 def tiny(*overrides: str, model: str = "mlp") -> Config:
     """180 digits over three clients, one epoch, two rounds, a perceptron with 16 units; a later override wins."""
     size = ("model.hidden=16",) if model == "mlp" else ()

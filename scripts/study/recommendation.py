@@ -38,13 +38,17 @@ def figures_and_gains(study: Study, controls: Mapping[str, str]) -> list[str]:
     rows = [[label, *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
     told = [(label, control) for label, control in controls.items() if {label, control} <= set(study.labels)]
     gains = [[label, *(_gain(study, label, control, name) for name in SHOWN)] for label, control in told]
-    return [
+    found = [
         "On test, of the round that validation chose; in brackets the mean 95 % bootstrap interval over users.",
         table(["", *SHOWN], [*beside, *rows]),
-        "What is left of a gain when the same rows are given to the wrong items (row minus its shuffled control, "
-        "mean and range over seeds):",
-        table(["", *SHOWN], gains),
     ]
+    if gains:
+        found += [
+            "What is left of a gain when the same rows are given to the wrong items (row minus its shuffled control, "
+            "mean and range over seeds):",
+            table(["", *SHOWN], gains),
+        ]
+    return found
 
 
 def _figure(study: Study, label: str, name: str) -> str:
@@ -60,7 +64,7 @@ def _gain(study: Study, label: str, control: str, name: str) -> str:
 
 def _claims(study: Study) -> list[Claim]:
     found = []
-    best = FULL if FULL in study.labels else study.labels[-1]
+    best = FULL if FULL in study.labels else IDS
     for name, floor in (("hr@10/full", None), ("hr@10/uni100", 0.65)):
         value, markov = fmean(study.server(best, name)), study.server(best, f"{name}/markov")[0]
         found.append(

@@ -26,7 +26,7 @@ from equipoise.objective.compose import Batch, Net
 from equipoise.run.build import build
 from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate
-from tests.conftest import assert_same, nobody, numbers, one_shot, records, tiny
+from tests.conftest import assert_same, nobody, numbers, one_shot, records, tiny, under
 
 MEAN, STD = (0.4, 0.5, 0.6), (0.2, 0.3, 0.4)
 LR = 0.05
@@ -63,7 +63,7 @@ def counts(images: Images) -> np.ndarray:
 def test_the_networks_gradient_is_made_of_the_recorded_numbers(name, images):
     """w − w' = lr·scale/base·(∇L_b + lam/used·∇L_a), in the second of two epochs of one step each."""
     plain = ("client.batch=40", f"client.lr={LR}", "client.momentum=0", "client.clip=null")
-    recipe = recipe_of(one_shot(*METHOD, f"balance={name}", *plain, epochs=2))
+    recipe = recipe_of(one_shot(*METHOD, *under(name), *plain, epochs=2))
     shared = state_of(recipe.model)
     first = in_place(recipe, Task(0, 0, range(1), shared), images)
     second = in_place(recipe, Task(1, 0, range(1, 2), shared, replace(first.own, optimiser={})), images)
@@ -107,7 +107,7 @@ def in_place(recipe: Recipe, task: Task, images: Images) -> ClientUpdate:
 
 @pytest.mark.parametrize("travel", [in_place, by_wire])
 def test_two_tasks_of_one_epoch_are_one_task_of_two(name, images, travel):
-    recipe = recipe_of(one_shot(*METHOD, f"balance={name}", "client.batch=8", "client.clip=1.0", epochs=2))
+    recipe = recipe_of(one_shot(*METHOD, *under(name), "client.batch=8", "client.clip=1.0", epochs=2))
     start = Task(0, 0, range(2), state_of(recipe.model))
     whole = in_place(recipe, start, images)
     half = travel(recipe, replace(start, epochs=range(1)), images)
@@ -122,8 +122,10 @@ def test_two_tasks_of_one_epoch_are_one_task_of_two(name, images, travel):
 
 @pytest.mark.parametrize("communication", ["rounds", "one-shot"])
 def test_a_run_that_goes_on_from_its_checkpoint_is_never_having_stopped(name, communication):
+    if (name, communication) == ("progressive", "rounds"):
+        pytest.skip("its path leads from the start of the run, which rounds replace")
     make = tiny if communication == "rounds" else one_shot
-    federation = build(make(*METHOD, f"balance={name}"))
+    federation = build(make(*METHOD, *under(name)))
     whole = records(federation)
     again = unpack(pack(whole[0].snapshot))
     rest = list(federate(federation, Local(federation.site), again, 1, nobody))

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from equipoise.core.exchanges import SECOND_EXCHANGE
 from equipoise.core.registry import PREDICTS
 from equipoise.core.values import State
 from equipoise.models.classifier import Seen
 from equipoise.models.heads import ANCHORS, PROTOTYPES
-from equipoise.server.predict import Merged, Scene
+from equipoise.server.predict import COMMON, Merged, Scene
 from tests.conftest import untouched_rng
 from tests.unit.server.scenes import RECALIBRATED, client, scene
 
@@ -82,3 +83,21 @@ def test_an_image_is_answered_alone_as_among_others(situation, name):
 
     alone = PREDICTS.find(name).make(replace(asked, asked=fifth), merged)
     assert torch.allclose(alone, among[4:5], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_exchange_is_one_that_sends_clients_what_they_did_not_have(situation, name):
+    """What a client makes of its own model, or of filters that all know, travels in the upload."""
+    asked, merged = situation
+    own, sent = {one.client: one.model for one in merged.clients}, []
+
+    def ask(who, models, summary):
+        sent.extend(model for model in models if model is not COMMON and model is not own[who])
+        return asked.ask(who, models, summary)
+
+    def recalibrated(model):
+        sent.append(model)
+        return asked.recalibrated(model)
+
+    PREDICTS.find(name).make(replace(asked, ask=ask, recalibrated=recalibrated), merged)
+    assert bool(sent) == (name in SECOND_EXCHANGE)

@@ -12,7 +12,7 @@ from equipoise.core.values import ClientUpdate
 from equipoise.engine.engine import method_of
 from equipoise.run.build import build, make_engine
 from equipoise.run.loop import first_snapshot, plan
-from tests.conftest import for_images, needs, numbers, one_shot, records, tiny
+from tests.conftest import for_images, needs, numbers, one_shot, records, tiny, under
 
 UNEVEN = ("partition.clients=5", "client.epochs=3", "client.batch=8", "client.lr=0.02", "seed=3")
 """Clients of very different size: batches are filled up, and some are done long before others."""
@@ -56,7 +56,7 @@ def test_every_method_that_claims_it(method):
 
 @pytest.mark.parametrize("balance", BALANCES.names())
 def test_every_policy(balance):
-    assert_alike("method=etf-align", f"balance={balance}", "client.clip=1.0")
+    assert_alike("method=etf-align", *under(balance), "client.clip=1.0")
 
 
 @pytest.mark.parametrize(

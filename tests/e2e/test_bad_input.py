@@ -44,6 +44,7 @@ WRONG = {
     ("run", "fafi", "balance=entropy"): "method 'fafi' chooses λ itself",
     ("run", "fedavg", "server.merge=unit"): "server.merge: method 'fedavg' has no prototypes to merge",
     ("run", "fafi", "method=two-stage"): "needs a public pool: set data.public=0.1",
+    ("run", "etf-align", "balance=v8"): "add method=etf-align method.target=progressive, or run preset v8",
     ("run", "v8", "communication=rounds"): "method.target: a path from the start to the anchors needs",
     ("run", "fedetf", "model=filters"): "nothing to train",
     ("sweep", "studies/why-v10-fails", "scale=smal"): "did you mean 'small'?",

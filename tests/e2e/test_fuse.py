@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from scripts import write_reference
 
@@ -50,3 +52,15 @@ def test_what_cannot_be_fused(equipoise: Equipoise) -> None:
     assert "has no prototypes to merge" in equipoise("fuse", plain, "--merge", "unit", code=2).err
     assert "needs prototypes" in equipoise("fuse", plain, "--predict", "iffi", code=2).err
     assert "there is no run" in equipoise("fuse", "nobody", code=2).err
+
+
+def test_a_second_exchange_is_marked_wherever_it_is_shown(equipoise: Equipoise, tmp_path: Path) -> None:
+    fafi = ("run", "fafi", "data.limit=100", "client.epochs=1", "checkpoints=1")
+    beside = equipoise(*fafi)
+    assert "accuracy/merged/statistics-exchange †" in beside.out
+    assert "accuracy/merged †" not in beside.out
+    assert "† needs the clients a second time" in beside.out
+    twice = equipoise(*fafi, "server.predict=statistics-exchange")
+    assert "accuracy/merged †" in twice.out
+    equipoise("report", "latest", "--format", "md", "-o", "report.md")
+    assert "a second exchange, so not one-shot" in (tmp_path / "report.md").read_text(encoding="utf-8")

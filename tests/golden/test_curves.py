@@ -16,7 +16,7 @@ from equipoise.config.loader import load
 from equipoise.core.registry import BALANCES, METHODS
 from equipoise.engine.engine import method_of
 from equipoise.run.loop import Record
-from tests.conftest import for_images, records
+from tests.conftest import for_images, records, under
 
 CURVES = Path(__file__).parent / "curves"
 COMMON = (
@@ -52,7 +52,7 @@ CASES = (
         for method in for_images(METHODS)
     }
     | {f"one-shot-{method}": (f"method={method}", *ONE_SHOT) for method in ("fedavg", "fedprox", "ensemble")}
-    | {f"balance-{balance}": (*ALIGNED, f"balance={balance}") for balance in BALANCES.names()}
+    | {f"balance-{balance}": (*ALIGNED, *under(balance)) for balance in BALANCES.names()}
 )
 
 

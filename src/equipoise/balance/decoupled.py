@@ -4,8 +4,8 @@
     policy    sg(L_b)/2σ²_b + sg(L_a)/2σ²_a + ½(a + b)
     λ*        L_b / L_a → ∞ as L_a → 0
 
-Status: fails. Alignment that succeeds makes λ run away, past 10⁶ on every seed of our study; clients and probe do not
-notice, but while some clients have run away and others have not, the plain mean of their prototypes breaks.
+Status: fails. Alignment that succeeds makes λ run away, to between 9.6·10⁵ and 3.2·10⁶ in our study; clients and probe
+do not notice, but while some clients have run away and others have not, the plain mean of their prototypes breaks.
 Source: the third original report.
 """
 

@@ -4,8 +4,8 @@
     policy    sg(L_b)/2σ²_b + sg(L_a)/2σ²_a + ½(a + b) + γ/σ²_a
     λ*        L_b / (L_a + 2γ) ≤ L_b / 2γ
 
-Status: bounded, but the bound is in the hundreds for the usual γ: see the cap that is printed at the start. In our
-study it reached thousands, and σ lagged behind its fixed point.
+Status: fails. λ is bounded, but for the usual γ in the thousands: see the cap that is printed at the start. In our
+study it came there, the merge fell as under V12, and with the default rate σ lagged behind its fixed point.
 Source: the third original report.
 """
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.cli.options import Json, StoreAt, print_json
+from equipoise.core.exchanges import SECOND_EXCHANGE
 
 if TYPE_CHECKING:
     from equipoise.store.records import Run
@@ -56,10 +57,8 @@ def fuse(
 
 def line_of(store: Store, run: Run) -> dict[str, Any]:
     from equipoise.config.schema import check
-    from equipoise.core.registry import PREDICTS
     from equipoise.engine.engine import method_of
     from equipoise.run.fuse import RIVAL
-    from equipoise.server.predict import SECOND_EXCHANGE
     from equipoise.store.metrics import final_metrics
 
     config, metrics = check(run.config), final_metrics(store, run.run_id)
@@ -69,7 +68,7 @@ def line_of(store: Store, run: Run) -> dict[str, Any]:
         "run_id": run.run_id,
         "merge": config.server.merge or "plain",
         "predict": predict,
-        "exchanges": 2 if SECOND_EXCHANGE in PREDICTS.find(predict).traits else 1,
+        "exchanges": 2 if predict in SECOND_EXCHANGE else 1,
         **{name.removeprefix("accuracy/"): metrics.get(name) for name in figures},
         "probability_ensemble": metrics.get(f"accuracy/merged/{RIVAL}"),
     }

@@ -139,7 +139,7 @@ class EngineOptions(Options):
     name: str = "local"
     threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits however many cores there are")
     together: int | None = Field(
-        None, ge=1, description="clients that train along one axis; null: eight where the model allows it, else one"
+        None, ge=1, description="clients that train along one axis; null: recommenders eight, images by a cost model"
     )
 
 

@@ -14,7 +14,7 @@ without moments: causal for each user, but one user's slice may be later than an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,7 +53,13 @@ class Histories:
 def hold_out(interactions: Interactions, options: InteractionOptions) -> Histories:
     """The split that the options name; users without a train part are an error, or dropped where options allow it."""
     makers = {"leave-one-out": _leave_one_out, "temporal": _temporal, "slices": _slices}
-    return makers[options.split](interactions, options)
+    histories = makers[options.split](interactions, options)
+    alone = int((histories.train_end == 1).sum()) if histories.slices is None else 0
+    if not alone:
+        return histories
+    note = f"The split left {counted(alone, 'user')} a single interaction: there is nothing to learn, they are scored."
+    told = replace(histories.interactions, notes=(*histories.interactions.notes, note))
+    return replace(histories, interactions=told)
 
 
 def _leave_one_out(interactions: Interactions, options: InteractionOptions) -> Histories:

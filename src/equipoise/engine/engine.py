@@ -121,6 +121,9 @@ def _objections(config: Config, method: Method) -> Iterator[Problem]:
             yield Problem("server.predict", f"'{server.predict}' needs prototypes, which method '{name}' has not")
         if NEEDS_GIFT in traits and method.merge is not merge_means:
             yield Problem("server.predict", f"'{server.predict}' needs class means, which method '{name}' has not")
+    if config.balance.name == "progressive" and getattr(config.method, "target", None) != "progressive":
+        message = "the target of 'progressive' moves: add method=etf-align method.target=progressive, or run preset v8"
+        yield Problem("balance", message)
     if not config.is_one_shot and getattr(config.method, "target", None) == "progressive":
         yield Problem("method.target", "a path from the start to the anchors needs communication=one-shot")
     if method.teacher is not None and not getattr(config.data, "public", 0):

@@ -32,5 +32,5 @@ def candidates(data: Interactions, seed: int, n: int = 100) -> Indices:
 
 def _too_few(data: Interactions, user: int, n_unmet: int, n: int) -> DataError:
     what = f"there are {n_unmet} items that this user has not met, and {n} candidates are asked for"
-    fix = f"rank in full only, or draw {n_unmet} candidates or fewer, or leave this user out"
+    fix = "leave this user out, or bring more items: 1:100 needs a hundred that a user has not met"
     return DataError(what, where=f"{data.name}, user {data.user_ids[user]} of {data.n_items} items", fix=fix)

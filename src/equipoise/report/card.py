@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from equipoise.core.exchanges import SECOND_EXCHANGE
 from equipoise.report.runs import traffic
 from equipoise.report.words import Say
 from equipoise.store import read
@@ -64,7 +65,8 @@ def _partition(found: Partition) -> str:
 def _communication(config: Mapping[str, Any], say: Say) -> str:
     epochs = config["client"]["epochs"]
     if config["communication"] == "one-shot":
-        return say("one-shot", epochs=epochs, checkpoints=config["checkpoints"])
+        told = say("one-shot", epochs=epochs, checkpoints=config["checkpoints"])
+        return say("second", told=told) if config["server"]["predict"] in SECOND_EXCHANGE else told
     return say("rounds", rounds=config["rounds"], epochs=epochs, fraction=config["server"]["fraction"])
 
 

@@ -129,20 +129,25 @@ def plan(federation: Federation, snapshot: Snapshot, step: int) -> list[Task]:
     """Who trains, and from what."""
     epochs = federation.clock.span(step) if federation.method.trains else range(0)
     shared = {**(federation.start if federation.carries else snapshot.server.model), **snapshot.gift}
-    clients = [
-        client
-        for client in cohort(federation, step)
-        if client not in snapshot.stopped and not federation.site.is_idle(client, step)
-    ]
+    clients = [client for client in cohort(federation, step) if client not in snapshot.stopped]
     return [Task(step, client, epochs, shared, snapshot.own.get(client, ClientState())) for client in clients]
 
 
 def cohort(federation: Federation, step: int) -> list[int]:
-    """The clients of a step: a fraction, drawn anew each round; with one-shot communication once."""
+    """The clients of a step: a fraction, drawn anew each round; with one-shot communication once.
+
+    Whoever has nothing to train on at that step is replaced by somebody who has, as long as there is anybody.
+    """
     n_clients = federation.n_clients
     size = max(1, round(federation.config.server.fraction * n_clients))
     draw = stream(federation.config.seed, "cohort", 0 if federation.config.is_one_shot else step)
-    return sorted(draw.choice(n_clients, size, replace=False).tolist())
+    drawn = draw.choice(n_clients, size, replace=False).tolist()
+    going = [client for client in drawn if not federation.site.is_idle(client, step)]
+    if len(going) < size:
+        others = set(range(n_clients)).difference(drawn)
+        ready = [client for client in sorted(others) if not federation.site.is_idle(client, step)]
+        going += draw.choice(ready, min(size - len(going), len(ready)), replace=False).tolist() if ready else []
+    return sorted(going)
 
 
 def admitted(results: Sequence[Result], like: State, step: int) -> tuple[list[ClientUpdate], list[Event]]:

@@ -51,8 +51,6 @@ class Merged:
 Predict = Callable[[Scene, Merged], Tensor]
 NEEDS_PROTOTYPES, NEEDS_BATCH_NORM, NEEDS_GIFT = "prototypes", "batch-norm", "gift"
 """Traits: only for models with a prototype head, with BatchNorm, or where the server made something to send down."""
-SECOND_EXCHANGE = "second-exchange"
-"""Trait: needs the clients a second time, so it is never one-shot."""
 
 
 @PREDICTS.register("parameter-average", aliases=("model",))

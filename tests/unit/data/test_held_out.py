@@ -32,6 +32,13 @@ def test_leave_one_out():
     assert parts.slices is None
 
 
+def test_who_has_a_single_interaction_to_train_on_is_counted_in_a_note():
+    parts = split(of_histories([1, 2, 3], [4, 5, 6], [4, 5, 6, 7]), "leave-one-out")
+    assert parts.interactions.n_users == 3
+    assert "left 2 users a single interaction" in parts.interactions.notes[-1]
+    assert not any("single" in note for note in split(of_histories([1, 2, 3, 4]), "leave-one-out").interactions.notes)
+
+
 TIMED = of_histories([1, 2, 3, 4], [1, 2, 3], [5, 6, 7], times=[[0, 1, 6, 9], [2, 3, 4], [5, 7, 8]])
 
 

@@ -343,8 +343,12 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         ],
     ),
     "mixed-protocol": (
-        [table(row("a"), row("b", data__test_limit=100)), table(row("a"), row("b", metric="accuracy/clients"))],
-        [table(row("a"), row("b", client__lr=0.1))],
+        [
+            table(row("a"), row("b", data__test_limit=100)),
+            table(row("a"), row("b", metric="accuracy/clients")),
+            table(row("a"), row("b", server__predict="statistics-exchange")),
+        ],
+        [table(row("a"), row("b", client__lr=0.1)), table(row("a"), row("b", server__predict="energy-gate"))],
     ),
     "slow-client": (
         [run_of({"seconds": {0: [1.0] * 3, 1: [1.1] * 3, 2: [3.5] * 3}})],

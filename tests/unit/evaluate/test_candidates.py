@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -53,16 +51,9 @@ def test_too_few_items_are_left():
     with pytest.raises(DataError, match="there are 99 items") as error:
         candidates(data, 0)
     assert "user bob of 109 items" in error.value.where
-    assert "99 candidates or fewer" in error.value.fix
+    assert "leave this user out" in error.value.fix
 
 
 def test_the_global_generators_are_left_alone():
     with untouched_rng():
         candidates(histories([0], n_items=200), 0)
-
-
-def test_thousands_of_users_take_less_than_a_second(rng):
-    data = histories(*rng.integers(0, 3700, (6040, 160)), n_items=3700)
-    start = time.process_time()
-    candidates(data, 0)
-    assert time.process_time() - start < 1

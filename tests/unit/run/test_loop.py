@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from equipoise.config.loader import load
 from equipoise.core.errors import ClientError
 from equipoise.core.values import ClientState, Event, Row
 from equipoise.engine.local import Local
@@ -335,3 +336,29 @@ def test_a_round_is_scored_while_the_next_one_trains_unless_scores_may_end_the_r
     monkeypatch.setattr(type(federation.judge), "observe", noted)
     list(federate(federation, Eager(federation.site, diary), first_snapshot(federation), 0, nobody))
     assert diary == expected
+
+
+def test_who_has_nothing_to_train_on_is_replaced_by_somebody_who_has(federation_of, monkeypatch):
+    federation = federation_of(tiny("partition.clients=6", "server.fraction=0.5"))
+    usual = cohort(federation, 0)
+    assert len(usual) == 3
+    idle = set(usual[:2])
+    monkeypatch.setattr(type(federation.site), "is_idle", lambda site, client, step: client in idle)
+    drawn = cohort(federation, 0)
+    assert len(drawn) == 3
+    assert usual[2] in drawn
+    assert not idle & set(drawn)
+    assert cohort(federation, 0) == drawn
+    idle |= set(range(5)) - {usual[2]}
+    assert set(cohort(federation, 0)) == set(range(6)) - idle  # all that there are
+
+
+def test_a_stream_whose_users_come_one_after_another_trains_in_every_round(tmp_path):
+    rows = [f"{user},{11 * user + at},{100 * user + at}" for user in range(14) for at in range(8)]
+    (tmp_path / "histories.csv").write_text("\n".join(["user,item,time", *rows]), encoding="utf-8")
+    overrides = ["data=table", "data.file=histories.csv", "data.split=slices", "data.slices=4", "rounds=6"]
+    small = ["model.width=8", "model.blocks=1", "model.length=5", "server.fraction=0.1", "client.batch=1"]
+    config = load("rec/sasrec", [*overrides, *small]).config
+    steps = records(build(config, tmp_path))
+    assert len(steps) == 6
+    assert all(len(rows_of(step, "samples")) == 1 for step in steps)

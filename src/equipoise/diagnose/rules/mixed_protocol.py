@@ -1,7 +1,7 @@
 """Rows of one table do not measure the same thing.
 
-    the metric, the test data, the way of communicating, or (for a common seed) the partition differs from the first
-    row's
+    the metric, the test data, the way of communicating, the number of exchanges, or (for a common seed) the partition
+    differs from the first row's
 
 A fingerprint is a hash of who owns what: two names of splitters may give the same one, one name never gives two.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from equipoise.core.exchanges import SECOND_EXCHANGE
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
 from equipoise.diagnose.rule import Limits, Rule
@@ -35,6 +36,8 @@ def mixed_protocol(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 def _differs(row: Row, first: Row) -> list[str]:
     what = [key for key in PROTOCOL if row.settings.get(key) != first.settings.get(key)]
+    again = [one.settings.get("server.predict") in SECOND_EXCHANGE for one in (row, first)]
+    what += ["a second exchange"] if again[0] != again[1] else []
     what += ["the metric"] if row.metric != first.metric else []
     same_seeds = row.results.keys() == first.results.keys()
     return what + (["the partition"] if same_seeds and row.partitions != first.partitions else [])
