@@ -1,4 +1,4 @@
-"""FAFI with prototypes aligned to shared ETF anchors, under any λ policy (V7 … V14 and ours).
+"""FAFI with prototypes aligned to shared anchors, a simplex (etf-align) or random (drcl), under any λ policy.
 
 base = cls + con + pf + pp        align = mean_c ‖p_c − a_c‖²/D        λ = the balance block
 merge = mean by samples, prototypes plain, unit or by counts        predict = feature-average
