@@ -28,7 +28,10 @@ def test_counts_histories_and_files(folder):
     assert report["density"] == 7 / (2 * 5)
     assert report["times"] == {"first": 8, "last": 20, "ties": 2 / 5}
     assert report["split"] == {"name": "leave-one-out", "train": 1 + 2, "validation": 2, "test": 2}
-    assert report["notes"] == ["The reader sorted the rows of 1 user by time."]
+    assert report["notes"] == [
+        "The reader sorted the rows of 1 user by time.",
+        "The split left 1 user a single interaction: there is nothing to learn, they are scored.",
+    ]
     assert report["features"] == {}
     [file] = report["files"]
     assert file["sha256"] == hashlib.sha256(U_DATA).hexdigest()
