@@ -57,16 +57,17 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     if rankings := ranking_table(document["metrics"]):
         console.print(rankings)
     table = Table("metric", "value", box=None, header_style="bold")
-    asks_again = document["config"]["server"]["predict"] in SECOND_EXCHANGE
-    twice = ("accuracy/merged", "accuracy/validation") if asks_again else ()
+    twice = {name for name in document["metrics"] if name.rpartition("/")[2] in SECOND_EXCHANGE}
+    if document["config"]["server"]["predict"] in SECOND_EXCHANGE:
+        twice |= {"accuracy/merged", "accuracy/validation"}
     for name, value in document["metrics"].items():
         if not name.startswith(("recall/", "bytes/", "hash/", "input/", *RANKINGS)):
-            mark = " †" if name.rpartition("/")[2] in SECOND_EXCHANGE or name in twice else ""
+            mark = " †" if name in twice else ""
             table.add_row(name + mark, f"{100 * value:.2f} %" if name.startswith("accuracy") else f"{value:.4g}")
     for way, total in document["bytes"].items():
         table.add_row(f"bytes {way}, whole run", f"{total:,.0f}")
     console.print(table)
-    if twice or any(name.rpartition("/")[2] in SECOND_EXCHANGE for name in document["metrics"]):
+    if twice:
         console.print("† needs the clients a second time, after their upload", style="dim", highlight=False)
     if document["best"] and document["headline"].startswith("accuracy/"):
         best = document["best"]
