@@ -13,6 +13,8 @@ from equipoise.store import metrics, read
 from equipoise.store.transact import Store
 
 LAST = -1
+HIT = "hit@10"
+"""1 for users whose test item was among the first ten, else 0; followed by the protocol."""
 SCHEMA = {
     "label": pl.Utf8,
     "seed": pl.Int64,
@@ -58,6 +60,11 @@ class Study:
             pl.col("client").is_null() if client is None else pl.col("client") == client,
         )
         return found.sort("step")["value"].to_list()
+
+    def each(self, label: str, seed: int, name: str) -> list[float]:
+        """A figure of every client that has it, in their order."""
+        rows = self.rows.filter(pl.col("label") == label, pl.col("seed") == seed, pl.col("name") == name)
+        return rows.drop_nulls("client").sort("client")["value"].to_list()
 
     def fused(self, label: str, servers: Sequence[Server]) -> list[list[float]]:
         """The accuracy of other servers on the same clients: for each server, of every seed."""

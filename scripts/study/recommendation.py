@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import fmean
 
+import numpy as np
 from scripts.study import figures
 from scripts.study.page import Claim, claims, table
-from scripts.study.read import Study, spread
+from scripts.study.read import HIT, Study, spread
+
+from equipoise.evaluate.intervals import paired
 
 TITLE = "Federated recommendation: MovieLens-1M, the 1000 most active users"
 SWEEPS = ("studies/recommendation", "studies/recommendation-references")
@@ -32,23 +35,21 @@ def parts(study: Study) -> list[str]:
 
 
 def figures_and_gains(study: Study, controls: Mapping[str, str]) -> list[str]:
-    """Every row beside what needs no training, and what the rows of `controls` gain over their shuffled controls."""
+    """Every row beside what needs no training; what rows gain over ids, and over their shuffled controls."""
     first = study.labels[0]
     beside = [[who, *(f"{study.server(first, f'{name}/{who}')[0]:.3f}" for name in SHOWN)] for who in REFERENCES]
     rows = [[label, *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
-    told = [(label, control) for label, control in controls.items() if {label, control} <= set(study.labels)]
-    gains = [[label, *(_gain(study, label, control, name) for name in SHOWN)] for label, control in told]
-    found = [
+    pairs = [(label, IDS) for label in study.labels if label != IDS]
+    pairs += [(label, control) for label, control in controls.items() if {label, control} <= set(study.labels)]
+    gains = [[f"{ours} − {theirs}", *(_gain(study, ours, theirs, name) for name in SHOWN)] for ours, theirs in pairs]
+    return [
         "On test, of the round that validation chose; in brackets the mean 95 % bootstrap interval over users.",
         table(["", *SHOWN], [*beside, *rows]),
+        "Differences between two rows with the same seeds, mean and range over seeds; in brackets the 95 % bootstrap "
+        "interval over users of what each user gains on average over those seeds (of HR, where both rows' hits were "
+        "kept). Shuffled rows are the same features given to the wrong items: what is left against them is content.",
+        table(["", *SHOWN], gains),
     ]
-    if gains:
-        found += [
-            "What is left of a gain when the same rows are given to the wrong items (row minus its shuffled control, "
-            "mean and range over seeds):",
-            table(["", *SHOWN], gains),
-        ]
-    return found
 
 
 def _figure(study: Study, label: str, name: str) -> str:
@@ -56,10 +57,16 @@ def _figure(study: Study, label: str, name: str) -> str:
     return f"{spread(study.server(label, name))} [{fmean(ends[0]):.3f}, {fmean(ends[1]):.3f}]"
 
 
-def _gain(study: Study, label: str, control: str, name: str) -> str:
-    seeds = [s for s in study.seeds if {(label, s), (control, s)} <= study.runs.keys()]
-    gains = [study.at(label, s, name, None) - study.at(control, s, name, None) for s in seeds]
-    return f"{fmean(gains):+.3f} ({min(gains):+.3f} … {max(gains):+.3f})"
+def _gain(study: Study, ours: str, theirs: str, name: str) -> str:
+    seeds = [s for s in study.seeds if {(ours, s), (theirs, s)} <= study.runs.keys()]
+    gains = [study.at(ours, s, name, None) - study.at(theirs, s, name, None) for s in seeds]
+    hit = name.replace("hr@10", HIT)
+    kept = [[study.each(label, s, hit) for s in seeds] for label in (ours, theirs)]
+    interval = ""
+    if all(hits for row in kept for hits in row):
+        of_users = paired(*(np.mean(row, axis=0) for row in kept), seed=0)
+        interval = f" [{of_users.low:+.3f}, {of_users.high:+.3f}]"
+    return f"{fmean(gains):+.3f} ({min(gains):+.3f} … {max(gains):+.3f}){interval}"
 
 
 def _claims(study: Study) -> list[Claim]:

@@ -1,6 +1,7 @@
 """Finished runs of a study, kept beside its page: one line each, so that days of training outlive the machine.
 
     docs/results/records/<study>.jsonl      label, seed, hash of the configuration, commit, what the page reads
+    hits                                    a bit per user, 1 where the test item was among the first ten, as hex
 
 A cell whose configuration has a line is not trained again. A line of a configuration that has changed since counts no
 longer; it is dropped when the file is next written.
@@ -10,12 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 from scripts.study.page import RESULTS
-from scripts.study.read import SCHEMA, Study
+from scripts.study.read import HIT, SCHEMA, Study
 
 from equipoise.run.grid import Cell
 from equipoise.store import metrics, read
@@ -37,6 +39,8 @@ class Kept:
     """Name → (step, value) of every evaluation."""
     clients: dict[str, list[tuple[int, float]]]
     """Name → (client, value) in the last round."""
+    hits: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Protocol → number of users, and their bits."""
 
 
 def load(name: str, cells: Sequence[Cell]) -> dict[str, Kept]:
@@ -70,6 +74,9 @@ def study(name: str, cells: Sequence[Cell]) -> Study:
         runs[one.label, one.seed] = one.config
         rows += [(one.label, one.seed, step, None, key, v) for key, curve in one.server.items() for step, v in curve]
         rows += [(one.label, one.seed, 0, client, key, v) for key, last in one.clients.items() for client, v in last]
+        for protocol, (users, bits) in one.hits.items():
+            hits = np.unpackbits(np.frombuffer(bytes.fromhex(bits), np.uint8), count=users).astype(float)
+            rows += [(one.label, one.seed, 0, user, f"{HIT}/{protocol}", hit) for user, hit in enumerate(hits.tolist())]
     if not runs:
         raise SystemExit(f"no run of '{name}' is recorded in {_path(name)}")
     return Study(name, pl.DataFrame(rows, schema=SCHEMA, orient="row"), runs)
@@ -95,7 +102,13 @@ def _finished(store: Store, cell: Cell, commit: str, of_clients: Iterable[str]) 
         told = [(row.step, row.client, row.value) for row in rows if row.client is not None and row.name == name]
         last = max((step for step, _, _ in told), default=None)
         clients[name] = [(client, _short(value)) for step, client, value in told if step == last]
-    return Kept(cell.label, cell.config.seed, cell.config.fingerprint(), commit, server, clients)
+    hits = {protocol: _bits(rows, f"rank/{protocol}") for protocol in ("full", "uni100")}
+    return Kept(cell.label, cell.config.seed, cell.config.fingerprint(), commit, server, clients, hits)
+
+
+def _bits(rows: Sequence[metrics.Row], name: str) -> tuple[int, str]:
+    ranks = {row.client: row.value for row in rows if row.name == name and row.client is not None}
+    return len(ranks), np.packbits([ranks[user] <= 10 for user in sorted(ranks)]).tobytes().hex()
 
 
 def _short(value: float) -> float:

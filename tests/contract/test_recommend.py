@@ -55,7 +55,8 @@ def test_clients_on_one_axis_are_clients_one_after_another(kind):
     assert ours.keys() == theirs.keys()
     for key in ours:
         if key[2] != "seconds":
-            assert ours[key] == pytest.approx(theirs[key], rel=2e-3, abs=2e-4), key
+            near = 2 if key[2].startswith("rank/") else 2e-4  # neighbours in rank may be as near as rounding
+            assert ours[key] == pytest.approx(theirs[key], rel=2e-3, abs=near), key
     for name, tensor in together[-1].snapshot.server.model.items():
         near = 1e-5 if kind != "adamw" else 0.02  # AdamW takes whole steps along gradients that are rounding noise
         assert torch.allclose(tensor, alone[-1].snapshot.server.model[name], rtol=1e-3, atol=near), name
@@ -93,7 +94,7 @@ def test_an_untrained_model_is_at_chance_under_both_protocols():
     for protocol, share in (("full", 0.0), ("uni100", 10 / 101)):
         chance = scores[None, f"hr@10/{protocol}/chance"]
         assert share == 0 or chance == pytest.approx(share)
-        assert abs(scores[None, f"hr@10/{protocol}"] - chance) < 3 * np.sqrt(chance * (1 - chance) / 200)
+        assert abs(scores[None, f"hr@10/{protocol}"] - chance) < 2 * np.sqrt(chance * (1 - chance) / 200)
 
 
 def test_the_same_weights_scored_twice_give_the_same_figures():

@@ -86,7 +86,8 @@ def ranking_table(metrics: Mapping[str, float]) -> Table | None:
     from rich.table import Table
 
     names = [f"{kind}/{protocol}" for protocol in ("full", "uni100") for kind in ("hr@10", "ndcg@10", "mrr")]
-    if not any(name in metrics for name in names):
+    names = [name for name in names if name in metrics]
+    if not names:
         return None
     table = Table("test", "value", "95 %", *BESIDE, box=None, header_style="bold")
     for name in names:

@@ -10,27 +10,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from equipoise.core.errors import DataError
 from equipoise.core.streams import stream
 from equipoise.core.values import Indices
 from equipoise.data.interactions import Interactions
 
 
-def candidates(data: Interactions, seed: int, n: int = 100) -> Indices:
-    """Ascending item numbers: int64 [U, n]."""
+def candidates(data: Interactions, seed: int, n: int = 100) -> Indices | None:
+    """Ascending item numbers, int64 [U, n]; None where there are too few to draw from."""
+    if shortage(data, n):
+        return None
     drawn = np.empty((data.n_users, n), dtype=np.int64)
     for user in range(data.n_users):
         is_new = np.ones(data.n_items, dtype=np.bool_)
         is_new[data.history(user)] = False
         unmet = np.flatnonzero(is_new)
-        if len(unmet) < n:
-            raise _too_few(data, user, len(unmet), n)
         draw = stream(seed, "candidates", str(data.user_ids[user]))
         drawn[user] = np.sort(unmet[draw.choice(len(unmet), n, replace=False, shuffle=False)])
     return drawn
 
 
-def _too_few(data: Interactions, user: int, n_unmet: int, n: int) -> DataError:
-    what = f"there are {n_unmet} items that this user has not met, and {n} candidates are asked for"
-    fix = "leave this user out, or bring more items: 1:100 needs a hundred that a user has not met"
-    return DataError(what, where=f"{data.name}, user {data.user_ids[user]} of {data.n_items} items", fix=fix)
+def shortage(data: Interactions, n: int = 100) -> str | None:
+    """Whom too few items are left for, in words: a list shorter than the protocol says would be another protocol."""
+    left = [data.n_items - len(np.unique(data.history(user))) for user in range(data.n_users)]
+    user = int(np.argmin(left))
+    if left[user] >= n:
+        return None
+    who = f"user {data.user_ids[user]} has met all but {left[user]} of {data.n_items} items"
+    return f"uni{n} is left out, everybody is ranked in the whole catalogue alone: {who}"

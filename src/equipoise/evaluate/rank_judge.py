@@ -3,6 +3,7 @@
 hr@10/full         validation at each scored checkpoint, test once, at the end, of the state that validation chose
 …/chance, …/itempop, …/markov    what the same users give a scorer that knows nothing, counts, or pairs
 …/low, …/high      95 % interval of the headline over users        …/long, …/tail …    groups of users
+rank/full          where each user's test item stood: two runs are compared user by user
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from equipoise.server.markov import count_transitions, score_next
 from equipoise.server.popularity import count_items, score_items
 from equipoise.server.predict import Merged
 
-Ranks = dict[ranking.Protocol, ranking.Numbers]
 HEADLINE = "hr@10/full"
 CHOICE = "ndcg@10/full/validation"
 
@@ -41,7 +41,7 @@ class Target:
     shown: Shown
     items: Indices
     excluded: ranking.Mask
-    drawn: Indices
+    drawn: Indices | None
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,13 @@ class RankJudge:
                 if name.startswith(("hr@10", "ndcg@10")):
                     interval = bootstrap(values, self.config.seed)
                     found |= {f"{name}/low": interval.low, f"{name}/high": interval.high}
-        return {(None, name): value for name, value in found.items()}
+        users = target.shown.users.tolist()
+        each_user: Scores = {
+            (user, f"rank/{protocol}"): rank
+            for protocol, each in ranks.items()
+            for user, rank in zip(users, each.tolist(), strict=True)
+        }
+        return {**{(None, name): value for name, value in found.items()}, **each_user}
 
     def target(self, split: str) -> Target:
         if split not in self.known:
@@ -90,11 +96,12 @@ class RankJudge:
             data, users = self.histories.interactions, np.flatnonzero(at >= 0)
             excluded = ranking.met(data.items, data.bounds, at, data.n_items)[users]
             items = data.items[data.bounds[:-1] + at][users]
-            drawn = candidates(data, self.config.seed)[users]
-            self.known[split] = Target(Shown(users, at[users]), items, excluded, drawn)
+            drawn = candidates(data, self.config.seed)
+            of_users = None if drawn is None else drawn[users]
+            self.known[split] = Target(Shown(users, at[users]), items, excluded, of_users)
         return self.known[split]
 
-    def _ranked(self, merged: Merged, own: Own, split: str) -> tuple[dict[str, float], Ranks]:
+    def _ranked(self, merged: Merged, own: Own, split: str) -> tuple[dict[str, float], ranking.Ranks]:
         target = self.target(split)
         shown = self._shown(merged, own, target.shown)
         scores = torch.cat([part for state, whom in shown for part in self.shop.scores(state, merged.gift, own, whom)])
@@ -108,11 +115,8 @@ class RankJudge:
         one = [Shown(shown.users[k : k + 1], shown.at[k : k + 1]) for k in range(len(shown.users))]
         return [(models.get(int(whom.users[0]), merged.model), whom) for whom in one]
 
-    def _metrics(self, scores: Tensor, target: Target) -> tuple[dict[str, float], Ranks]:
-        ranks: Ranks = {
-            "full": ranking.mid_ranks(scores, target.items, target.excluded),
-            "uni100": ranking.uni100(scores, target.items, target.drawn),
-        }
+    def _metrics(self, scores: Tensor, target: Target) -> tuple[dict[str, float], ranking.Ranks]:
+        ranks = ranking.both(scores, target.items, target.excluded, target.drawn)
         found = {
             name: value for protocol, each in ranks.items() for name, value in ranking.metrics(each, protocol).items()
         }
@@ -126,11 +130,13 @@ class RankJudge:
         at = np.full(data.n_users, -1)
         at[target.shown.users] = target.shown.at
         markov = score_next(pairs, data.items, data.bounds, at)[target.shown.users]
+        chance = ranking.chance(ranking.n_ranked(target.items, target.excluded), "full")
+        if target.drawn is not None:
+            chance |= ranking.chance(np.full(len(target.items), 1 + target.drawn.shape[1]), "uni100")
         found = {
             "itempop": self._metrics(score_items(counts, len(target.items)), target)[0],
             "markov": self._metrics(markov, target)[0],
-            "chance": ranking.chance(ranking.n_ranked(target.items, target.excluded), "full")
-            | ranking.chance(np.full(len(target.items), 1 + target.drawn.shape[1]), "uni100"),
+            "chance": chance,
         }
         return {f"{name}/{who}": value for who, part in found.items() for name, value in part.items()}
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Protocol = Literal["full", "uni100"]
 Numbers = NDArray[np.float64]
+Ranks = dict[Protocol, Numbers]
 Mask = NDArray[np.bool_]
 
 CUTS = (5, 10, 20)
@@ -54,6 +55,12 @@ def uni100(scores: Tensor, targets: Indices, drawn: Indices) -> Numbers:
     values = _finite(scores)
     rivals, own = np.take_along_axis(values, drawn, 1), _own(values, targets)
     return _ranks((rivals > own).sum(1), (rivals == own).sum(1))
+
+
+def both(scores: Tensor, targets: Indices, excluded: Mask, drawn: Indices | None) -> Ranks:
+    """Ranks under each protocol that there is."""
+    ranks: Ranks = {"full": mid_ranks(scores, targets, excluded)}
+    return ranks if drawn is None else {**ranks, "uni100": uni100(scores, targets, drawn)}
 
 
 def n_ranked(targets: Indices, excluded: Mask) -> Indices:

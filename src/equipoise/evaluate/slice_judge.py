@@ -111,12 +111,8 @@ class SliceJudge:
         return met
 
     def _ranked(self, scores: torch.Tensor, targets: Indices, shown: Shown, excluded: ranking.Mask) -> Scores:
-        data = self.histories.interactions
-        drawn = candidates(data, self.config.seed)[shown.users]
-        ranks: dict[ranking.Protocol, ranking.Numbers] = {
-            "full": ranking.mid_ranks(scores, targets, excluded),
-            "uni100": ranking.uni100(scores, targets, drawn),
-        }
+        drawn = candidates(self.histories.interactions, self.config.seed)
+        ranks = ranking.both(scores, targets, excluded, None if drawn is None else drawn[shown.users])
         moved = self._moved
         groups = {} if moved is None else {"drifted": moved[shown.users], "steady": ~moved[shown.users]}
         found: Scores = {}

@@ -24,6 +24,7 @@ from equipoise.engine.engine import Engine, Site, carries, clock_of, method_of
 from equipoise.engine.history_site import HistorySite
 from equipoise.engine.image_site import ImageSite
 from equipoise.engine.together import stacks
+from equipoise.evaluate.candidates import shortage
 from equipoise.evaluate.judge import ImageJudge, Judge
 from equipoise.evaluate.looks import Scorer
 from equipoise.evaluate.rank_judge import RankJudge
@@ -125,7 +126,6 @@ def build_recommendation(config: Config, options: InteractionOptions, data_path:
     else:
         is_merged = method.predict is not None and not config.server.personal
         judge = RankJudge(shop, histories, features, config, content, is_merged)
-        judge.target("validation")  # a catalogue too small to rank in is refused here, not after the training
     start, notes = state_of(model), notes_of(data, features)
     return Federation(config, clock_of(config), method, partition, site, judge, start, model.groups, notes)
 
@@ -160,7 +160,7 @@ def _require_features(config: Config, features: Mapping[str, Features]) -> None:
 
 
 def notes_of(data: Interactions, features: Mapping[str, Features]) -> tuple[Event, ...]:
-    read = [Event("data-note", note) for note in data.notes]
+    read = [Event("data-note", note) for note in (*data.notes, shortage(data)) if note]
     checks = [table.check for table in features.values() if table.check is not None]
     seen = [Event("feature-check", str(check), detail=check.as_record()) for check in checks]
     return (*read, *seen)

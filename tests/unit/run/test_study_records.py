@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from scripts.study import records
@@ -35,6 +36,10 @@ def test_a_finished_run_is_kept_and_read_again_without_its_store(cells, tmp_path
     assert 0 <= study.server("ids", "hr@10/full")[0] <= 1
     assert len(study.clients("ids", 0, "loss/rec")) == 6  # a fifth of thirty
     assert records.commits("small", cells) == ["abc1234"]
+    for protocol in ("full", "uni100"):
+        hits = study.each("ids", 0, f"hit@10/{protocol}")
+        assert len(hits) == 30
+        assert fmean(hits) == pytest.approx(study.server("ids", f"hr@10/{protocol}")[0])
 
 
 def test_a_line_of_another_configuration_counts_no_longer(cells, tmp_path):

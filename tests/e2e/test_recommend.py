@@ -1,0 +1,41 @@
+"""A recommender as its users run it: what is said of their data is printed, and kept with the run."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from tests.e2e.conftest import Equipoise
+
+
+def kept(run: dict, kind: str) -> list[str]:
+    return [event["message"] for event in run["events"] if event["kind"] == kind]
+
+
+def test_what_was_found_of_the_features_is_printed_and_kept(equipoise: Equipoise) -> None:
+    done = equipoise("run", "rec/feddmmr", "rounds=1", "data.users=60", "--json")
+    visual, text = kept(done.json, "feature-check")
+    assert visual.startswith("visual (as-given): 100.0% of 400 items × 32")
+    assert text.startswith("text (as-given): 100.0% of 400 items × 24")
+    for check in (visual, text):
+        assert f"! {check}" in done.err
+        assert "same-user lift" in check
+
+
+def test_a_table_out_of_order_and_too_small_for_a_hundred_candidates(equipoise: Equipoise, tmp_path: Path) -> None:
+    draw = random.Random(0)
+    rows = [(user, item, time) for user in range(30) for time, item in enumerate(draw.sample(range(40), 10))]
+    draw.shuffle(rows)
+    lines = "\n".join(f"u{user},i{item},{time}" for user, item, time in rows)
+    (tmp_path / "mine.csv").write_text(f"user,item,time\n{lines}\n")
+    done = equipoise(
+        "run", "rec/sasrec", "data=table", "data.path=mine.csv", "rounds=2", "server.fraction=0.3", "--json"
+    )
+    sorted_rows, left_out = kept(done.json, "data-note")
+    assert sorted_rows == "The reader sorted the rows of 30 users by time."
+    assert "uni100 is left out" in left_out
+    assert "has met all but 30 of 40 items" in left_out
+    assert done.err.count("! ") == 2
+    assert not [name for name in done.json["metrics"] if "uni100" in name]
+    assert 0 <= done.json["metrics"]["hr@10/full"] <= 1
+    assert "hr@10/full" in equipoise("show", "latest").out
