@@ -58,6 +58,7 @@ RUN_JSON = [
     ("metrics", "{name: value} of the server at the last checkpoint; see [metrics.md](metrics.md)"),
     ("best", "{step, value, selected_by}: the headline where validation peaks; null before the first score"),
     ("curve", "{steps, values, validation}: the headline and validation over the scored checkpoints"),
+    ("stream", "{slices, change}: figures of each scored slice, and what alarms cost; null where nothing is a stream"),
     ("bytes", "{down, up}: what crossed the network in the whole run"),
     ("partition", "fingerprint of who owned what"),
     ("version", "version of Equipoise that trained it"),

@@ -39,3 +39,18 @@ def test_a_table_out_of_order_and_too_small_for_a_hundred_candidates(equipoise: 
     assert not [name for name in done.json["metrics"] if "uni100" in name]
     assert 0 <= done.json["metrics"]["hr@10/full"] <= 1
     assert "hr@10/full" in equipoise("show", "latest").out
+
+
+def test_a_stream_is_shown_slice_by_slice_with_what_a_change_costs(equipoise: Equipoise) -> None:
+    planted = ("data.split=slices", "data.slices=10", "data.users=40", "data.length=300", "data.items=600")
+    done = equipoise("run", "rec/feddmmr", *planted, "data.follow=0", "rounds=9", "--json").json
+    slices, change = done["stream"]["slices"], done["stream"]["change"]
+    assert len(slices) == 9
+    for one in slices:
+        assert 0 < one["chance"] <= one["itempop"] + 0.1
+        assert 0 <= one["hr@10/full"] <= 1
+    assert sum(one["alarms"] for one in slices) >= change["users"] > 0
+    assert 0 <= change["level"] - change["drop"] <= 1
+    out = equipoise("show", "latest").out
+    assert "slice  hr@10/full  drifted  steady  itempop  chance  alarms" in out
+    assert f"at their alarms {change['users']} users go from hr@10/full" in out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,17 +13,15 @@ import typer
 from equipoise.cli.event_files import EventFiles
 from equipoise.cli.options import print_json
 from equipoise.cli.progress import watcher
+from equipoise.cli.rankings import rankings
 from equipoise.core.exchanges import SECOND_EXCHANGE
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from equipoise.run.watch import Watch
     from equipoise.store.transact import Store
 
 
 RANKINGS = ("hr@", "ndcg@", "mrr/")
-BESIDE = ("markov", "itempop", "chance")
 
 
 def followed(work: Callable[[Watch], str], events: Path | None = None) -> str:
@@ -54,8 +52,8 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     console.print(f"[bold]{run_id}[/]  [{style}]{document['status']}[/]", highlight=False)
     if document["error"]:
         console.print(document["error"], style="red", markup=False, highlight=False)
-    if rankings := ranking_table(document["metrics"]):
-        console.print(rankings)
+    for part in rankings(document):
+        console.print(part, highlight=False)
     table = Table("metric", "value", box=None, header_style="bold")
     twice = {name for name in document["metrics"] if name.rpartition("/")[2] in SECOND_EXCHANGE}
     if document["config"]["server"]["predict"] in SECOND_EXCHANGE:
@@ -79,20 +77,3 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     if document["findings"]:
         console.print(f"why, and what to change: equipoise diagnose {run_id}", style="dim", highlight=False)
     console.print(f"stored in {store.location}", style="dim", highlight=False)
-
-
-def ranking_table(metrics: Mapping[str, float]) -> Table | None:
-    """The figures of a recommender under both protocols, with their intervals, beside scorers that know less."""
-    from rich.table import Table
-
-    names = [f"{kind}/{protocol}" for protocol in ("full", "uni100") for kind in ("hr@10", "ndcg@10", "mrr")]
-    names = [name for name in names if name in metrics]
-    if not names:
-        return None
-    table = Table("test", "value", "95 %", *BESIDE, box=None, header_style="bold")
-    for name in names:
-        low, high = metrics.get(f"{name}/low"), metrics.get(f"{name}/high")
-        interval = f"{low:.3f} … {high:.3f}" if low is not None and high is not None else ""
-        beside = [metrics.get(f"{name}/{who}") for who in BESIDE]
-        table.add_row(name, f"{metrics[name]:.4f}", interval, *("" if x is None else f"{x:.4f}" for x in beside))
-    return table

@@ -130,13 +130,10 @@ class RankJudge:
         at = np.full(data.n_users, -1)
         at[target.shown.users] = target.shown.at
         markov = score_next(pairs, data.items, data.bounds, at)[target.shown.users]
-        chance = ranking.chance(ranking.n_ranked(target.items, target.excluded), "full")
-        if target.drawn is not None:
-            chance |= ranking.chance(np.full(len(target.items), 1 + target.drawn.shape[1]), "uni100")
         found = {
             "itempop": self._metrics(score_items(counts, len(target.items)), target)[0],
             "markov": self._metrics(markov, target)[0],
-            "chance": chance,
+            "chance": ranking.chances(target.items, target.excluded, target.drawn),
         }
         return {f"{name}/{who}": value for who, part in found.items() for name, value in part.items()}
 

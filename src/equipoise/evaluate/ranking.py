@@ -95,6 +95,12 @@ def chance(ranked: Indices, protocol: Protocol) -> dict[str, float]:
     }
 
 
+def chances(targets: Indices, excluded: Mask, drawn: Indices | None) -> dict[str, float]:
+    """Chance under each protocol that there is."""
+    found = chance(n_ranked(targets, excluded), "full")
+    return found if drawn is None else found | chance(np.full(len(targets), 1 + drawn.shape[1]), "uni100")
+
+
 def _require_users(n: int, protocol: Protocol) -> None:
     if not n:
         raise DataError("there is nobody to rank for", where=f"ranking, {protocol}", fix="give one target or more")

@@ -2,8 +2,9 @@
 
     after the last round on slice s:   rank the first items that each user meets in slice s + 1, by the state so far
 
-`surprise/next` of a user is its mean loss there, over items not met before. Where items have features, `drift` is
-1 for users whose interest changed in slice s + 1, by how far its items lie from their earlier ones (`interest/away`).
+Chance and ItemPop, by what was met before the slice, stand beside. Of a user: `hit@10/full`, its share of hits there,
+and `surprise/next`, its mean loss over items not met before. Where items have features, `drift` is 1 for users whose
+interest changed in slice s + 1, by how far its items lie from their earlier ones (`interest/away`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from equipoise.evaluate.interest import away
 from equipoise.evaluate.judge import Own
 from equipoise.evaluate.recommender import Shop, Shown
 from equipoise.evaluate.score import Scores
+from equipoise.server.popularity import count_items, score_items
 from equipoise.server.predict import Merged
 
 EACH = 5
@@ -63,11 +65,24 @@ class SliceJudge:
         targets = data.items[data.bounds[shown.users] + shown.at]
         scores = torch.cat(list(self.shop.scores(merged.model, merged.gift, own, shown)))
         excluded = self._met(shown, scores.shape[1])
-        found = self._ranked(scores, targets, shown, excluded)
+        drawn = candidates(data, self.config.seed)
+        drawn = None if drawn is None else drawn[shown.users]
+        ranks = ranking.both(scores, targets, excluded, drawn)
+        popular = ranking.both(self._popularity(here + 1, len(targets)), targets, excluded, drawn)
+        found = self._metrics(ranks, shown)
+        for protocol, each in popular.items():
+            found |= {(None, f"{name}/itempop"): value for name, value in ranking.metrics(each, protocol).items()}
+        for name, value in ranking.chances(targets, excluded, drawn).items():
+            found[None, f"{name}/chance"] = value
         unmet = scores.masked_fill(torch.from_numpy(excluded), -torch.inf)
         losses = F.cross_entropy(unmet, torch.from_numpy(targets), reduction="none").numpy()
-        for user in np.unique(shown.users):
-            found[int(user), "surprise/next"] = float(losses[shown.users == user].mean())
+        hits = ranks["full"] <= 10
+        for user in np.unique(shown.users).tolist():
+            its = shown.users == user
+            found[user, "surprise/next"], found[user, "hit@10/full"] = (
+                float(losses[its].mean()),
+                float(hits[its].mean()),
+            )
         return {**found, **self._interest(here + 1)}, {}
 
     def final(self, merged: Merged, own: Own) -> Scores:
@@ -110,9 +125,7 @@ class SliceJudge:
             met[row, self.histories.interactions.history(user)[:at]] = True
         return met
 
-    def _ranked(self, scores: torch.Tensor, targets: Indices, shown: Shown, excluded: ranking.Mask) -> Scores:
-        drawn = candidates(self.histories.interactions, self.config.seed)
-        ranks = ranking.both(scores, targets, excluded, None if drawn is None else drawn[shown.users])
+    def _metrics(self, ranks: ranking.Ranks, shown: Shown) -> Scores:
         moved = self._moved
         groups = {} if moved is None else {"drifted": moved[shown.users], "steady": ~moved[shown.users]}
         found: Scores = {}
@@ -120,3 +133,9 @@ class SliceJudge:
             found |= {(None, name): value for name, value in ranking.metrics(each, protocol).items()}
             found |= {(None, name): value for name, value in grouped(each, protocol, groups).items()}
         return found
+
+    def _popularity(self, number: int, n: int) -> torch.Tensor:
+        """ItemPop's scores [n, V], by what everybody met before a slice."""
+        assert self.histories.slices is not None
+        data = self.histories.interactions
+        return score_items(count_items(data.items, data.bounds, self.histories.slices[:, number], data.n_items), n)

@@ -8,6 +8,7 @@ from typing import Any
 from equipoise.core.errors import ConfigError
 from equipoise.report.comparison import Run as Compared
 from equipoise.report.statistics import Curve
+from equipoise.report.stream import stream
 from equipoise.store import metrics, read
 from equipoise.store.records import Run
 from equipoise.store.transact import Store
@@ -58,6 +59,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
         if best is None
         else {"step": scored.steps[best], "value": scored.values[best], "selected_by": validation_of(run)},
         "curve": {"steps": list(scored.steps), "values": list(scored.values), "validation": list(scored.validation)},
+        "stream": stream(store, run),
         "bytes": {way: traffic(store, run, way) for way in ("down", "up")},
         "partition": run.partition,
         "version": run.version,

@@ -1,0 +1,57 @@
+"""How `run` and `show` print a recommender: both protocols at the end, or a stream slice by slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+BESIDE = ("markov", "itempop", "chance")
+
+
+def rankings(document: Mapping[str, Any]) -> Iterator[Table | str]:
+    """What there is to print of a stored run; nothing of one that ranks nothing."""
+    if document["stream"]:
+        yield _slices(document["stream"]["slices"])
+        if document["stream"]["change"]:
+            yield _change(document["stream"]["change"])
+    elif table := _protocols(document["metrics"]):
+        yield table
+
+
+def _slices(slices: Sequence[Mapping[str, float | None]]) -> Table:
+    """Every slice that was scored before anybody trained on it; columns that no slice has are left out."""
+    from rich.table import Table
+
+    names = [name for name in (slices[0] if slices else ()) if any(of[name] is not None for of in slices)]
+    table = Table("slice", *names, box=None, header_style="bold")
+    for number, of in enumerate(slices, 1):
+        cells = ("" if of[n] is None else f"{of[n]:.0f}" if n == "alarms" else f"{of[n]:.4f}" for n in names)
+        table.add_row(str(number), *cells)
+    return table
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    after = f"within 5 % of it {change['back']} slices later" if change["back"] else "at once within 5 % of it"
+    back = "not back since" if change["back"] is None else after
+    level, low = (f"{100 * value:.1f} %" for value in (change["level"], change["level"] - change["drop"]))
+    return f"at their alarms {change['users']} users go from hr@10/full {level} to {low}, {back}"
+
+
+def _protocols(metrics: Mapping[str, float]) -> Table | None:
+    """The figures of a recommender under both protocols, with their intervals, beside scorers that know less."""
+    from rich.table import Table
+
+    names = [f"{kind}/{protocol}" for protocol in ("full", "uni100") for kind in ("hr@10", "ndcg@10", "mrr")]
+    names = [name for name in names if name in metrics]
+    if not names:
+        return None
+    table = Table("test", "value", "95 %", *BESIDE, box=None, header_style="bold")
+    for name in names:
+        low, high = metrics.get(f"{name}/low"), metrics.get(f"{name}/high")
+        interval = f"{low:.3f} … {high:.3f}" if low is not None and high is not None else ""
+        beside = [metrics.get(f"{name}/{who}") for who in BESIDE]
+        table.add_row(name, f"{metrics[name]:.4f}", interval, *("" if x is None else f"{x:.4f}" for x in beside))
+    return table
