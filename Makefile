@@ -1,10 +1,11 @@
 # One target per job; each first makes .venv when it is missing or older than what it is made from.
 PYTHON ?= python3
 VENV := .venv
+RIVALS := .rivals
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup demo test test-all lint format bench docs golden kill-test study study-rec clean
+.PHONY: setup demo test test-all lint format bench bench-rivals docs golden kill-test study study-rec clean
 
 setup: $(VENV)/.ready
 
@@ -35,6 +36,15 @@ format: setup
 bench: setup           ## ratios measured side by side in one run
 	$(BIN)/equipoise bench
 
+bench-rivals: $(RIVALS)/.ready  ## against pfl-research and Flower, which want older packages: in a .venv of their own
+	$(RIVALS)/bin/equipoise bench cohort tiny
+
+$(RIVALS)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(RIVALS)
+	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  $$(grep -E '^(torch|numpy)==' constraints.txt) pfl==0.6.0 'flwr[simulation]==1.41.0' -e .
+	touch $@
+
 docs: setup            ## write docs/reference from the code
 	$(BIN)/python scripts/write_reference.py
 
@@ -51,4 +61,4 @@ study-rec: setup       ## the same for the recommender (hours; resumable)
 	$(BIN)/python -m scripts.study --only recommendation feddmmr-fixes drift recommendation-everybody drift-movielens --store runs/study-rec.db
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RIVALS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -43,9 +43,11 @@ def races(name: str, what: str, job: Job, goals: dict[str, float], repeats: int)
         programs |= {f"plain, threads {n}": plain(job, n) for n in sorted({1, cores()})}
         times = dict(zip(programs, by_turns(list(programs.values()), repeats, job.loss), strict=True))
         note = where(job.site, ours.tasks)
-    for kind, goal in goals.items():
-        theirs = {rival: timed for rival, timed in times.items() if rival.startswith(kind)}
+    sides = {kind: {rival: timed for rival, timed in times.items() if rival.startswith(kind)} for kind in goals}
+    if missing := [kind for kind, theirs in sides.items() if not theirs]:
+        note += f"; not installed, so not timed: {', '.join(missing)} (make bench-rivals)"
+    for kind, theirs in sides.items():
         if theirs:
             best = min(theirs, key=lambda rival: theirs[rival].median)
-            text = f"{what}; against {best}"
-            yield compared(f"{name}/{kind}", text, times["ours"], theirs[best], Goal("at least", goal), note=note)
+            text, goal = f"{what}; against {best}", Goal("at least", goals[kind])
+            yield compared(f"{name}/{kind}", text, times["ours"], theirs[best], goal, note=note)

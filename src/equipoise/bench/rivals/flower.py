@@ -1,6 +1,6 @@
 """The round in Flower's simulation (packages `flwr` and `ray`), after its warm-up.
 
-    with Flower(job) as one_round:      Ray started, an actor for each of two CPUs, one round done: `startup` seconds
+    with Flower(job) as one_round:      Ray started, an actor for each core, one round done: `startup` seconds
         merged = one_round()            a Program: Flower's FedAvg strategy, one round from job.start
 
 The simulation runs in a thread of its own and stays alive between rounds: its ServerApp waits for a call, starts the
@@ -30,10 +30,10 @@ from equipoise.bench.job import Job
 from equipoise.config.schema import check
 from equipoise.core.codec import decode, encode
 from equipoise.core.errors import EngineError
+from equipoise.core.machine import cores
 from equipoise.core.values import State
 from equipoise.engine.image_site import ImageSite
 
-ACTORS = 2
 SETTINGS = {
     "FLWR_TELEMETRY_ENABLED": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -102,7 +102,7 @@ class Flower:
                 client_app=_client(str(path)),
                 num_supernodes=self._job.n_clients,
                 backend_config={
-                    "init_args": {"num_cpus": ACTORS, "num_gpus": 0},
+                    "init_args": {"num_cpus": cores(), "num_gpus": 0},
                     "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
                 },
             )
