@@ -1,31 +1,39 @@
-"""From the command to the first finished round on digits, beside importing torch, which is most of it."""
+"""From the command to the first finished round on digits, beside importing torch, which is most of it: with the clients
+of a usual run, and with 100 000 of whom a hundred train."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from equipoise.bench.measure import Goal, Result, by_turns, compared
 
-SECONDS = 4.0
+MANY = ["model=mlp", "partition=drawn", "partition.clients=100000", "server.fraction=0.001"]
+KINDS: dict[str, tuple[list[str], float]] = {"startup": ([], 4.0), "startup/100000": (MANY, 10.0)}
+"""Settings, and the seconds that they may take."""
 FIRST = "round 1/"
 """How the line of the first finished round begins."""
 
 
 def run(repeats: int) -> Iterator[Result]:
-    mine, torch = by_turns([first_round, import_torch], repeats, lambda _: 0.0)
-    goal = Goal("at most", SECONDS / torch.median)
-    what = "equipoise run fedavg up to its first finished round, against importing torch"
-    note = f"the goal is {SECONDS:g} s: so many times the import"
-    yield compared("startup", what, mine, torch, goal, note=note, figures=None)
+    for name, (settings, seconds) in KINDS.items():
+        mine, torch = by_turns([partial(first_round, settings), import_torch], repeats, lambda _: 0.0)
+        goal = Goal("at most", seconds / torch.median)
+        what = (
+            f"equipoise run {' '.join(['fedavg', *settings])} up to its first finished round, against importing torch"
+        )
+        note = f"the goal is {seconds:g} s: so many times the import"
+        yield compared(name, what, mine, torch, goal, note=note, figures=None)
 
 
-def first_round() -> None:
+def first_round(settings: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "equipoise", "run", "fedavg", "--store", str(Path(folder) / "runs.db")]
+        asked = ["run", "fedavg", *settings, "--store", str(Path(folder) / "runs.db")]
+        command = [sys.executable, "-m", "equipoise", *asked]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr is not None
             next(line for line in process.stderr if line.startswith(FIRST))
