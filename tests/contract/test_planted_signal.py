@@ -32,13 +32,13 @@ def figures(preset: str, *overrides: str) -> dict[str, float]:
 
 
 def gain(signal: str) -> Interval:
-    """Of content over ids, user by user, over three seeds with histories of their own and 200 rounds."""
+    """Of content over ids in full ranking, user by user, over three seeds with histories of their own, 200 rounds."""
     hits: dict[str, list[bool]] = {"rec/feddmmr": [], "rec/sasrec": []}
     for preset, found in hits.items():
         for seed in range(3):
             own = (f"seed={seed}", f"data.generator_seed={seed}")
             ranked = rows(preset, f"data.signal={signal}", "rounds=200", *own)
-            found += [row.value <= 10 for row in ranked if row.name == "rank/uni100"]
+            found += [row.value <= 10 for row in ranked if row.name == "rank/full"]
     return paired(*(np.array(found, dtype=float) for found in hits.values()), seed=0)
 
 
