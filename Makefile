@@ -36,7 +36,7 @@ format: setup
 bench: setup           ## ratios measured side by side in one run
 	$(BIN)/equipoise bench
 
-bench-rivals: $(RIVALS)/.ready  ## against pfl-research and Flower, which want older packages: in a .venv of their own
+bench-rivals: $(RIVALS)/.ready  ## against pfl-research and Flower, which want older packages: in an environment of their own
 	$(RIVALS)/bin/equipoise bench cohort tiny
 
 $(RIVALS)/.ready: pyproject.toml constraints.txt

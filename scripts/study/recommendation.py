@@ -38,18 +38,28 @@ def figures_and_gains(study: Study, controls: Mapping[str, str]) -> list[str]:
     """Every row beside what needs no training; what rows gain over ids, and over their shuffled controls."""
     first = study.labels[0]
     beside = [[who, *(f"{study.server(first, f'{name}/{who}')[0]:.3f}" for name in SHOWN)] for who in REFERENCES]
-    rows = [[label, *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
-    pairs = [(label, IDS) for label in study.labels if label != IDS]
-    pairs += [(label, control) for label, control in controls.items() if {label, control} <= set(study.labels)]
-    gains = [[f"{ours} − {theirs}", *(_gain(study, ours, theirs, name) for name in SHOWN)] for ours, theirs in pairs]
-    return [
+    rows = [[_named(study, label), *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
+    found = [
         "On test, of the round that validation chose; in brackets the mean 95 % bootstrap interval over users.",
         table(["", *SHOWN], [*beside, *rows]),
-        "Differences between two rows with the same seeds, mean and range over seeds; in brackets the 95 % bootstrap "
-        "interval over users of what each user gains on average over those seeds (of HR, where both rows' hits were "
-        "kept). Shuffled rows are the same features given to the wrong items: what is left against them is content.",
-        table(["", *SHOWN], gains),
     ]
+    wanted = [(label, IDS) for label in study.labels if label != IDS] + list(controls.items())
+    pairs = [(ours, theirs) for ours, theirs in wanted if _common(study, ours, theirs)]
+    if pairs:
+        gains = [[f"{a} − {b}", *(_gain(study, a, b, name) for name in SHOWN)] for a, b in pairs]
+        found += [
+            "Differences between two rows with the same seeds, mean and range over seeds; in brackets, for HR, the "
+            "95 % bootstrap interval over users of what each gains on average over the seeds whose hits both rows kept. "
+            "Shuffled rows are the same features given to the wrong items: what is left against them is content.",
+            table(["", *SHOWN], gains),
+        ]
+    return found
+
+
+def _named(study: Study, label: str) -> str:
+    """A row that lacks seeds says which it has."""
+    seeds = [s for s in study.seeds if (label, s) in study.runs]
+    return label if seeds == study.seeds else f"{label} (seed {', '.join(map(str, seeds))})"
 
 
 def _figure(study: Study, label: str, name: str) -> str:
@@ -57,28 +67,32 @@ def _figure(study: Study, label: str, name: str) -> str:
     return f"{spread(study.server(label, name))} [{fmean(ends[0]):.3f}, {fmean(ends[1]):.3f}]"
 
 
+def _common(study: Study, ours: str, theirs: str) -> list[int]:
+    return [s for s in study.seeds if {(ours, s), (theirs, s)} <= study.runs.keys()]
+
+
 def _gain(study: Study, ours: str, theirs: str, name: str) -> str:
-    seeds = [s for s in study.seeds if {(ours, s), (theirs, s)} <= study.runs.keys()]
+    seeds = _common(study, ours, theirs)
     gains = [study.at(ours, s, name, None) - study.at(theirs, s, name, None) for s in seeds]
     hit = name.replace("hr@10", HIT)
-    kept = [[study.each(label, s, hit) for s in seeds] for label in (ours, theirs)]
+    kept = [pair for s in seeds if all(pair := [study.each(label, s, hit) for label in (ours, theirs)])]
     interval = ""
-    if all(hits for row in kept for hits in row):
-        of_users = paired(*(np.mean(row, axis=0) for row in kept), seed=0)
+    if kept:
+        of_users = paired(*np.mean(kept, axis=0), seed=0)
         interval = f" [{of_users.low:+.3f}, {of_users.high:+.3f}]"
     return f"{fmean(gains):+.3f} ({min(gains):+.3f} … {max(gains):+.3f}){interval}"
 
 
 def _claims(study: Study) -> list[Claim]:
     found = []
-    best = FULL if FULL in study.labels else IDS
+    row = FULL if FULL in study.labels else IDS
+    who = _named(study, row)
     for name, floor in (("hr@10/full", None), ("hr@10/uni100", 0.65)):
-        value, markov = fmean(study.server(best, name)), study.server(best, f"{name}/markov")[0]
-        found.append(
-            Claim(f"{best}: {name} above the Markov table", f"{value:.3f} against {markov:.3f}", value > markov)
-        )
+        value, markov = fmean(study.server(row, name)), study.server(row, f"{name}/markov")[0]
+        told = f"{value:.3f} against {markov:.3f}"
+        found.append(Claim(f"{who}: {name} above the Markov table", told, value > markov))
         if floor is not None:
-            found.append(Claim(f"{best}: {name} at least {floor}", f"{value:.3f}", value >= floor))
+            found.append(Claim(f"{who}: {name} at least {floor}", f"{value:.3f}", value >= floor))
     if CEILING in study.labels:
         for name, share in (("hr@10/full", 0.9), ("hr@10/uni100", 0.95)):
             ours, ceiling = (fmean(study.server(label, name)) for label in (IDS, CEILING))

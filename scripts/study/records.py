@@ -53,13 +53,14 @@ def load(name: str, cells: Sequence[Cell]) -> dict[str, Kept]:
 
 
 def keep(name: str, cells: Sequence[Cell], store: Store, commit: str, of_clients: Iterable[str]) -> int:
-    """Write down every cell that the store has and the records have not; how many those were."""
+    """Write down every cell that the store has and the records have not, or not with its hits; how many those were."""
     kept = load(name, cells)
-    fresh = [cell for cell in cells if cell.config.fingerprint() not in kept]
-    found = [one for cell in fresh if (one := _finished(store, cell, commit, of_clients)) is not None]
+    lacking = [cell for cell in cells if (key := cell.config.fingerprint()) not in kept or not kept[key].hits]
+    finished = [one for cell in lacking if (one := _finished(store, cell, commit, of_clients)) is not None]
+    found = {one.config: one for one in finished if one.hits or one.config not in kept}
     if found:
         order = [cell.config.fingerprint() for cell in cells]
-        lines = sorted([*kept.values(), *found], key=lambda one: order.index(one.config))
+        lines = sorted({**kept, **found}.values(), key=lambda one: order.index(one.config))
         _path(name).parent.mkdir(parents=True, exist_ok=True)
         text = "\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in lines)
         _path(name).write_text(text + "\n", encoding="utf-8")
@@ -102,7 +103,8 @@ def _finished(store: Store, cell: Cell, commit: str, of_clients: Iterable[str]) 
         told = [(row.step, row.client, row.value) for row in rows if row.client is not None and row.name == name]
         last = max((step for step, _, _ in told), default=None)
         clients[name] = [(client, _short(value)) for step, client, value in told if step == last]
-    hits = {protocol: _bits(rows, f"rank/{protocol}") for protocol in ("full", "uni100")}
+    ranked = sorted({row.name for row in rows if row.name.startswith("rank/")})
+    hits = {name.removeprefix("rank/"): _bits(rows, name) for name in ranked}
     return Kept(cell.label, cell.config.seed, cell.config.fingerprint(), commit, server, clients, hits)
 
 

@@ -1,4 +1,4 @@
-"""Content helps where the generator made features speak of taste, and only there."""
+"""Content helps where the generator made features speak of taste; full ranking shows no gain where it did not."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_content_beats_ids_where_features_speak_half_of_taste():
 
 
 @pytest.mark.slow
-def test_content_gains_nothing_where_features_say_nothing():
+def test_full_ranking_shows_no_gain_where_features_say_nothing():
     assert gain("0").low <= 0
 
 

@@ -47,10 +47,10 @@ def test_a_stream_is_shown_slice_by_slice_with_what_a_change_costs(equipoise: Eq
     slices, change = done["stream"]["slices"], done["stream"]["change"]
     assert len(slices) == 9
     for one in slices:
-        assert 0 < one["chance"] <= one["itempop"] + 0.1
-        assert 0 <= one["hr@10/full"] <= 1
+        assert 10 / 600 <= one["chance"] < 10 / 300  # of those not met before, ten
+        assert one["itempop"] > 0
     assert sum(one["alarms"] for one in slices) >= change["users"] > 0
-    assert 0 <= change["level"] - change["drop"] <= 1
     out = equipoise("show", "latest").out
     assert "slice  hr@10/full  drifted  steady  itempop  chance  alarms" in out
-    assert f"at their alarms {change['users']} users go from hr@10/full" in out
+    assert f"at their alarms {change['users']} users go from hr@10/full {100 * change['level']:.1f} %" in out
+    assert "last slice" in out

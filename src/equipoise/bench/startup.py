@@ -1,5 +1,5 @@
-"""From the command to the first finished round on digits, beside importing torch, which is most of it: with the clients
-of a usual run, and with 100 000 of whom a hundred train."""
+"""From the command to the first finished round on digits, beside importing torch, which is most of it; the same with
+100 000 clients of whom a hundred train."""
 
 from __future__ import annotations
 

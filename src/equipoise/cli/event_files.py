@@ -69,7 +69,8 @@ class EventFiles:
 
 
 def tagged(rows: Sequence[Row]) -> dict[str, float]:
-    """Numbers of one checkpoint by their tags."""
+    """Numbers of one checkpoint by their tags; where every user's item stood is no curve."""
+    rows = [row for row in rows if not row.name.startswith("rank/")]
     found = {row.name: row.value for row in rows if row.client is None}
     if len({row.client for row in rows} - {None}) <= OWN_CURVES:
         return found | {f"client_{row.client}/{row.name}": row.value for row in rows if row.client is not None}

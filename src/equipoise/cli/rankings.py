@@ -13,11 +13,12 @@ BESIDE = ("markov", "itempop", "chance")
 
 def rankings(document: Mapping[str, Any]) -> Iterator[Table | str]:
     """What there is to print of a stored run; nothing of one that ranks nothing."""
-    if document["stream"]:
-        yield _slices(document["stream"]["slices"])
-        if document["stream"]["change"]:
-            yield _change(document["stream"]["change"])
-    elif table := _protocols(document["metrics"]):
+    stream = document["stream"]
+    if stream and stream["slices"]:
+        yield _slices(stream["slices"])
+        if stream["change"]:
+            yield _change(stream["change"])
+    if table := _protocols(document["metrics"], "last slice" if stream else "test"):
         yield table
 
 
@@ -25,7 +26,7 @@ def _slices(slices: Sequence[Mapping[str, float | None]]) -> Table:
     """Every slice that was scored before anybody trained on it; columns that no slice has are left out."""
     from rich.table import Table
 
-    names = [name for name in (slices[0] if slices else ()) if any(of[name] is not None for of in slices)]
+    names = [name for name in slices[0] if any(of[name] is not None for of in slices)]
     table = Table("slice", *names, box=None, header_style="bold")
     for number, of in enumerate(slices, 1):
         cells = ("" if of[n] is None else f"{of[n]:.0f}" if n == "alarms" else f"{of[n]:.4f}" for n in names)
@@ -34,13 +35,13 @@ def _slices(slices: Sequence[Mapping[str, float | None]]) -> Table:
 
 
 def _change(change: Mapping[str, Any]) -> str:
-    after = f"within 5 % of it {change['back']} slices later" if change["back"] else "at once within 5 % of it"
-    back = "not back since" if change["back"] is None else after
+    after = {None: "not back since", 0: "at once within 5 % of it", 1: "within 5 % of it one slice later"}
+    back = after.get(change["back"], f"within 5 % of it {change['back']} slices later")
     level, low = (f"{100 * value:.1f} %" for value in (change["level"], change["level"] - change["drop"]))
     return f"at their alarms {change['users']} users go from hr@10/full {level} to {low}, {back}"
 
 
-def _protocols(metrics: Mapping[str, float]) -> Table | None:
+def _protocols(metrics: Mapping[str, float], of: str) -> Table | None:
     """The figures of a recommender under both protocols, with their intervals, beside scorers that know less."""
     from rich.table import Table
 
@@ -48,7 +49,7 @@ def _protocols(metrics: Mapping[str, float]) -> Table | None:
     names = [name for name in names if name in metrics]
     if not names:
         return None
-    table = Table("test", "value", "95 %", *BESIDE, box=None, header_style="bold")
+    table = Table(of, "value", "95 %", *BESIDE, box=None, header_style="bold")
     for name in names:
         low, high = metrics.get(f"{name}/low"), metrics.get(f"{name}/high")
         interval = f"{low:.3f} … {high:.3f}" if low is not None and high is not None else ""

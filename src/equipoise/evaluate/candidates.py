@@ -30,7 +30,8 @@ def candidates(data: Interactions, seed: int, n: int = 100) -> Indices | None:
 
 
 def shortage(data: Interactions, n: int = 100) -> str | None:
-    """Whom too few items are left for, in words: a list shorter than the protocol says would be another protocol."""
+    """Whom too few items are left for, in words. A shorter list would be another protocol, and leaving such users out
+    another test set: there is no such figure then, and nothing takes its place."""
     left = [data.n_items - len(np.unique(data.history(user))) for user in range(data.n_users)]
     user = int(np.argmin(left))
     if left[user] >= n:

@@ -116,7 +116,7 @@ class RankJudge:
         return [(models.get(int(whom.users[0]), merged.model), whom) for whom in one]
 
     def _metrics(self, scores: Tensor, target: Target) -> tuple[dict[str, float], ranking.Ranks]:
-        ranks = ranking.both(scores, target.items, target.excluded, target.drawn)
+        ranks = ranking.by_protocol(scores, target.items, target.excluded, target.drawn)
         found = {
             name: value for protocol, each in ranks.items() for name, value in ranking.metrics(each, protocol).items()
         }

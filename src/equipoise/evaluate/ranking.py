@@ -57,7 +57,7 @@ def uni100(scores: Tensor, targets: Indices, drawn: Indices) -> Numbers:
     return _ranks((rivals > own).sum(1), (rivals == own).sum(1))
 
 
-def both(scores: Tensor, targets: Indices, excluded: Mask, drawn: Indices | None) -> Ranks:
+def by_protocol(scores: Tensor, targets: Indices, excluded: Mask, drawn: Indices | None) -> Ranks:
     """Ranks under each protocol that there is."""
     ranks: Ranks = {"full": mid_ranks(scores, targets, excluded)}
     return ranks if drawn is None else {**ranks, "uni100": uni100(scores, targets, drawn)}

@@ -53,10 +53,11 @@ class SliceJudge:
 
     @property
     def tested(self) -> int:
-        return self.histories.interactions.n_users
+        """Items that are ranked in the last slice."""
+        return len(self.shown(self._n_slices - 1).users)
 
     def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
-        rounds, slices = self.config.steps, self.config.data.slices  # type: ignore[attr-defined]
+        rounds, slices = self.config.steps, self._n_slices
         here = slice_of(step, rounds, slices)
         if slice_of(step + 1, rounds, slices) == here:
             return {}, {}
@@ -65,24 +66,14 @@ class SliceJudge:
         targets = data.items[data.bounds[shown.users] + shown.at]
         scores = torch.cat(list(self.shop.scores(merged.model, merged.gift, own, shown)))
         excluded = self._met(shown, scores.shape[1])
-        drawn = candidates(data, self.config.seed)
-        drawn = None if drawn is None else drawn[shown.users]
-        ranks = ranking.both(scores, targets, excluded, drawn)
-        popular = ranking.both(self._popularity(here + 1, len(targets)), targets, excluded, drawn)
-        found = self._metrics(ranks, shown)
+        drawn = None if self._drawn is None else self._drawn[shown.users]
+        ranks = ranking.by_protocol(scores, targets, excluded, drawn)
+        popular = ranking.by_protocol(self._popularity(here + 1, len(targets)), targets, excluded, drawn)
+        found = {**self._metrics(ranks, shown), **self._users(ranks, scores, targets, shown, excluded)}
         for protocol, each in popular.items():
             found |= {(None, f"{name}/itempop"): value for name, value in ranking.metrics(each, protocol).items()}
         for name, value in ranking.chances(targets, excluded, drawn).items():
             found[None, f"{name}/chance"] = value
-        unmet = scores.masked_fill(torch.from_numpy(excluded), -torch.inf)
-        losses = F.cross_entropy(unmet, torch.from_numpy(targets), reduction="none").numpy()
-        hits = ranks["full"] <= 10
-        for user in np.unique(shown.users).tolist():
-            its = shown.users == user
-            found[user, "surprise/next"], found[user, "hit@10/full"] = (
-                float(losses[its].mean()),
-                float(hits[its].mean()),
-            )
         return {**found, **self._interest(here + 1)}, {}
 
     def final(self, merged: Merged, own: Own) -> Scores:
@@ -133,6 +124,30 @@ class SliceJudge:
             found |= {(None, name): value for name, value in ranking.metrics(each, protocol).items()}
             found |= {(None, name): value for name, value in grouped(each, protocol, groups).items()}
         return found
+
+    def _users(
+        self, ranks: ranking.Ranks, scores: torch.Tensor, targets: Indices, shown: Shown, excluded: ranking.Mask
+    ) -> Scores:
+        """What each user met: how often it was hit, and how surprising it was. A target counts even if met before."""
+        gone, found = excluded.copy(), Scores()
+        gone[np.arange(len(targets)), targets] = False
+        unmet = scores.masked_fill(torch.from_numpy(gone), -torch.inf)
+        losses = F.cross_entropy(unmet, torch.from_numpy(targets), reduction="none").numpy()
+        hits = ranks["full"] <= 10
+        for user in np.unique(shown.users).tolist():
+            its = shown.users == user
+            found[user, "surprise/next"] = float(losses[its].mean())
+            found[user, "hit@10/full"] = float(hits[its].mean())
+        return found
+
+    @property
+    def _n_slices(self) -> int:
+        assert self.histories.slices is not None
+        return int(self.histories.slices.shape[1]) - 1
+
+    @cached_property
+    def _drawn(self) -> Indices | None:
+        return candidates(self.histories.interactions, self.config.seed)
 
     def _popularity(self, number: int, n: int) -> torch.Tensor:
         """ItemPop's scores [n, V], by what everybody met before a slice."""

@@ -1,24 +1,27 @@
 """A stream slice by slice, and what a change of interest costs those who have one.
 
-    aligned_k = mean hits of the users with an alarm, k slices after their first one,   k = −3, −2, …
-    level = mean of aligned_−3 … aligned_−1        drop = level − aligned_0        back: k with aligned_k ≥ 0.95·level
+    x_uk = hits of user u, k slices after its first alarm        level_u = mean of x_u,−3 … x_u,−1
+    level = mean_u level_u        drop = level − mean_u x_u0
+    back = the first k ≥ 0 at which mean x_uk ≥ 0.95·mean level_u, both over the users who are scored at k
 
 Everybody's change is moved to one place, so that users who change at different times add up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from equipoise.evaluate.drift import recovery
 from equipoise.store import metrics
 from equipoise.store.records import Run
 from equipoise.store.transact import Store
 
 HIT, ALARM = "hit@10/full", "drift"
-BEFORE = 3
-"""Slices that give the level."""
+BEFORE, WITHIN = 3, 0.05
+"""Slices that give the level, and how near to it counts as back."""
+Hits = Mapping[int, Mapping[int, float]]
+"""User → slice → share of hits."""
 SHOWN = {
     "hr@10/full": "hr@10/full",
     "drifted": "hr@10/full/drifted",
@@ -41,7 +44,6 @@ def stream(store: Store, run: Run) -> dict[str, Any] | None:
 
 
 def _change(store: Store, run: Run) -> dict[str, Any] | None:
-    """None where nobody has an alarm with enough slices before it."""
     hits: dict[int, dict[int, float]] = {}
     alarms: dict[int, int] = {}
     for row in metrics.rows(store, run.run_id, names=[HIT, ALARM]):
@@ -51,29 +53,34 @@ def _change(store: Store, run: Run) -> dict[str, Any] | None:
             hits.setdefault(row.client, {})[row.step] = row.value
         elif row.value:
             alarms.setdefault(row.client, row.step)
-    aligned = aligned_at(hits, alarms)
-    users = len(aligned.get(0, ()))
-    if not all(aligned.get(k) for k in range(-BEFORE, 1)):
-        return None
-    after = [k for k in range(max(aligned) + 1) if k in aligned]
-    values = [fmean(aligned[k]) for k in [*range(-BEFORE, 0), *after]]
-    cost = recovery(values, BEFORE, BEFORE)
-    return {"users": users, "level": cost.level, "drop": cost.drop, "back": cost.rounds}
+    return cost(aligned(hits, alarms))
 
 
-def aligned_at(hits: dict[int, dict[int, float]], alarms: dict[int, int]) -> dict[int, list[float]]:
-    """Hits of the users with an alarm by slices since it; users are left out who were not scored just before it.
+def aligned(hits: Hits, alarms: Mapping[int, int]) -> Hits:
+    """Hits of the users with an alarm by slices since it; whoever was not scored in the three before it is left out.
 
-    >>> aligned_at({7: {9: 0.4, 19: 0.6, 29: 0.2, 39: 0.0}, 8: {9: 1.0}}, {7: 39})
-    {-3: [0.4], -2: [0.6], -1: [0.2], 0: [0.0]}
+    >>> aligned({7: {9: 0.4, 19: 0.6, 29: 0.2, 39: 0.0}, 8: {9: 1.0}}, {7: 39})
+    {7: {-3: 0.4, -2: 0.6, -1: 0.2, 0: 0.0}}
     """
     steps = sorted({step for of in hits.values() for step in of})
-    found: dict[int, list[float]] = {}
-    for user, alarm in alarms.items():
-        at = steps.index(alarm) if alarm in hits.get(user, {}) else -1
-        if at < BEFORE or not all(step in hits[user] for step in steps[at - BEFORE : at]):
-            continue
-        for k, step in enumerate(steps[at - BEFORE :], -BEFORE):
-            if step in hits[user]:
-                found.setdefault(k, []).append(hits[user][step])
-    return found
+    places = {user: steps.index(at) for user, at in alarms.items() if at in hits.get(user, {})}
+    found = {
+        user: {k: hits[user][step] for k, step in enumerate(steps, -place) if k >= -BEFORE and step in hits[user]}
+        for user, place in places.items()
+    }
+    return {user: of for user, of in found.items() if all(k in of for k in range(-BEFORE, 0))}
+
+
+def cost(since: Hits) -> dict[str, Any] | None:
+    """Level, drop and when it is back; None where nobody has an alarm that can be judged."""
+    if not since:
+        return None
+    levels = {user: fmean(of[k] for k in range(-BEFORE, 0)) for user, of in since.items()}
+    level, low = fmean(levels.values()), fmean(of[0] for of in since.values())
+    after = sorted({k for of in since.values() for k in of if k >= 0})
+    back = next((k for k in after if _is_back({u: of[k] for u, of in since.items() if k in of}, levels)), None)
+    return {"users": len(since), "level": level, "drop": level - low, "back": back}
+
+
+def _is_back(now: Mapping[int, float], levels: Mapping[int, float]) -> bool:
+    return fmean(now.values()) >= (1 - WITHIN) * fmean(levels[user] for user in now)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from statistics import fmean
 
+import polars as pl
 import pytest
-from scripts.study import records
+from scripts.study import recommendation, records
+from scripts.study.read import Study
 
 from equipoise.config.loader import Request, load
 from equipoise.run.grid import Cell
@@ -50,3 +53,33 @@ def test_a_line_of_another_configuration_counts_no_longer(cells, tmp_path):
     assert records.load("small", changed) == {}
     with pytest.raises(SystemExit, match="no run of 'small' is recorded"):
         records.study("small", changed)
+
+
+def test_a_line_without_hits_is_replaced_by_a_run_that_has_them_and_by_no_other(cells, tmp_path):
+    with open_store(str(tmp_path / "runs.db")) as store:
+        start(store, Request(cells[0].config, None), Nobody())
+        records.keep("small", cells, store, "new", [])
+        (line,) = (tmp_path / "records" / "small.jsonl").read_text().splitlines()
+        old = {**json.loads(line), "commit": "old", "hits": {}}
+        (tmp_path / "records" / "small.jsonl").write_text(json.dumps(old) + "\n")
+        assert records.keep("small", cells, store, "new", []) == 1
+        assert records.commits("small", cells) == ["new"]
+        assert records.keep("small", cells, store, "newer", []) == 0
+        assert records.commits("small", cells) == ["new"]
+
+
+def test_differences_have_intervals_where_hits_were_kept_and_only_common_seeds_count(cells, tmp_path):
+    """The same runs under two names: no difference, for no user."""
+    with open_store(str(tmp_path / "runs.db")) as store:
+        start(store, Request(cells[0].config, None), Nobody())
+        records.keep("small", cells, store, "abc", [])
+    study = records.study("small", cells)
+    names = (recommendation.IDS, "other", "elsewhere")
+    rows = [study.rows.with_columns(pl.lit(name).alias("label")) for name in names]
+    runs = {(names[0], 0): "a", (names[1], 0): "b", (names[2], 1): "c"}
+    both = Study("small", pl.concat([*rows[:2], rows[2].with_columns(seed=pl.lit(1, pl.Int64))]), runs)
+    text = "\n".join(recommendation.figures_and_gains(both, {"other": "elsewhere"}))
+    assert "| other − ids alone | +0.000 (+0.000 … +0.000) [+0.000, +0.000] |" in text
+    assert "elsewhere −" not in text
+    assert "− elsewhere" not in text
+    assert "| other (seed 0) |" in text
