@@ -49,7 +49,7 @@ def figures_and_gains(study: Study, controls: Mapping[str, str]) -> list[str]:
         gains = [[f"{a} − {b}", *(_gain(study, a, b, name) for name in SHOWN)] for a, b in pairs]
         found += [
             "Differences between two rows with the same seeds, mean and range over seeds; in brackets, for HR, the "
-            "95 % bootstrap interval over users of what each gains on average over the seeds whose hits both rows kept. "
+            "95 % bootstrap interval over users of what each gains on average over seeds whose hits both rows kept. "
             "Shuffled rows are the same features given to the wrong items: what is left against them is content.",
             table(["", *SHOWN], gains),
         ]

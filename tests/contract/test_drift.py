@@ -10,6 +10,7 @@ from equipoise.data.interactions import Features, Interactions
 from equipoise.evaluate.interest import away, centred
 from equipoise.evaluate.slice_judge import SliceJudge
 from equipoise.run.build import build
+from equipoise.server.predict import Merged
 
 LONG = ("data.users=200", "data.length=300", "data.items=3000", "data.split=slices", "data.slices=10", "rounds=9")
 
@@ -43,3 +44,20 @@ def test_away_by_hand():
     assert seen.tolist() == [[False, True, True]]
     assert values[0] == pytest.approx([0, -1, 0])
     assert np.linalg.norm(centred(table), axis=1) == pytest.approx(1)
+
+
+def test_what_stands_beside_a_slice_is_of_what_came_before_it():
+    federation = build(load("rec/sasrec", ["data.users=20", "data.split=slices", "data.slices=4", "rounds=3"]).config)
+    judge = federation.judge
+    assert isinstance(judge, SliceJudge)
+    data, slices = judge.histories.interactions, judge.histories.slices
+    last = [max(0, min(b, a + 5) - max(1, a)) for a, b in slices[:, 3:5].tolist()]
+    assert judge.tested == sum(last)
+    before = np.concatenate([data.history(user)[: slices[user, 2]] for user in range(20)])
+    assert judge._popularity(2, 1).numpy()[0].tolist() == np.bincount(before, minlength=data.n_items).tolist()
+    found, _ = judge.observe(Merged(federation.start, ()), {}, 1)
+    assert 0 < found[None, "hr@10/full/chance"] < 0.1
+    assert found[None, "hr@10/full/itempop"] >= 0
+    assert all(np.isfinite(value) for value in found.values())
+    hits = [value for (_, name), value in found.items() if name == "hit@10/full"]
+    assert len(hits) == len(np.unique(judge.shown(2).users))
