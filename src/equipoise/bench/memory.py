@@ -12,12 +12,16 @@ from equipoise.bench.measure import Goal, Result, paired
 
 FEW, MANY, COHORT = 1_000, 100_000, 100
 PEAK = (
-    "import resource, sys; from equipoise.cli import app; app(sys.argv[1:], standalone_mode=False);"
-    "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    "import sys; from equipoise.cli import app; app(sys.argv[1:], standalone_mode=False);"
+    "print('peak', open('/proc/self/status').read().split('VmHWM:')[1].split()[0], file=sys.stderr)"
 )
+"""Linux's own mark for this program. What `getrusage` says is taken over from the process that started it, and is never
+less than the benchmarks before this one needed."""
 
 
 def run(repeats: int) -> Iterator[Result]:
+    if not Path("/proc/self/status").exists():
+        raise LookupError("the peak of a process is read from /proc, which only Linux has")
     many, few = zip(*((peak(MANY), peak(FEW)) for _ in range(repeats)), strict=True)
     what = f"{MANY} clients, {COHORT} in each round, against {FEW}"
     yield paired("memory", what, (many, few), Goal("at most", 1.05), unit="MiB")
