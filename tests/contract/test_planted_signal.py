@@ -42,6 +42,7 @@ def gain(signal: str) -> Interval:
     return paired(*(np.array(found, dtype=float) for found in hits.values()), seed=0)
 
 
+@pytest.mark.slow
 def test_content_beats_ids_where_features_speak_of_taste():
     ids, both = (
         figures("rec/sasrec", "data.signal=0.9"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import torch
 
 from equipoise.core.values import ClientUpdate, State
@@ -24,9 +26,15 @@ def objection(update: ClientUpdate, like: State) -> str | None:
         if tensor.shape != shape or tensor.dtype != like[name].dtype:
             have, want = f"{tensor.dtype} {tuple(tensor.shape)}", f"{like[name].dtype} {tuple(shape)}"
             return f"{name} is {have}, expected {want}"
-        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+        if tensor.is_floating_point() and not _is_finite(tensor):
             return f"{name} has values that are not finite"
     return None
+
+
+def _is_finite(tensor: torch.Tensor) -> bool:
+    """A sum with anything in it that is not finite is not finite, and is had ten times sooner; one that is not may
+    also have overflowed."""
+    return isfinite(tensor.sum().item()) or bool(tensor.isfinite().all())
 
 
 def _are_rows(rows: torch.Tensor, n_rows: int) -> bool:

@@ -16,6 +16,10 @@ def test_a_good_update_is_let_in():
     assert objection(update(0, 1, GOOD), LIKE) is None
 
 
+def test_large_numbers_whose_sum_overflows_are_let_in():
+    assert objection(update(0, 1, {**GOOD, "w": torch.full((2, 3), 3e38)}), LIKE) is None
+
+
 @pytest.mark.parametrize(
     ("model", "samples", "reason"),
     [
