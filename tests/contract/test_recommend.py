@@ -13,6 +13,7 @@ from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import ClientUpdate
 from equipoise.engine.local import Local
+from equipoise.evaluate import recommender
 from equipoise.run.build import build
 from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate, first_snapshot, plan
@@ -240,6 +241,23 @@ def test_what_the_server_remembers_is_read_by_every_client():
         torch.cat(list(federation.judge.shop.scores(best.model, gift, best.own, target))) for gift in (best.gift, {})
     ]
     assert not torch.allclose(*scores, atol=1e-6)
+
+
+@pytest.mark.parametrize(("users", "shelf"), [(1, 1), (2, 2 * 160 * 2 * 20), (24, 10**9)])
+def test_scores_do_not_depend_on_how_many_are_formed_at_once(monkeypatch, users, shelf):
+    """One user at a time, a shelf for two times two users, and all at once."""
+    federation = build(rec("method.common=4", "method.prototypes=2", "client.lr=3.0"))
+    best, shown = records(federation)[-1].snapshot.best, federation.judge.target("test").shown
+    shop = federation.judge.shop
+    whole = shop.recalled(best.model, best.gift, best.own, shown, federation.judge.target("test").items)
+    assert whole.effect > 0  # what is remembered matters
+    common = {"visual": best.gift["common.visual"], "text": best.gift["common.text"]}
+    plain = shop._scored(shop.windows(shown, best.own), common)
+    monkeypatch.setattr(recommender, "SCORES", users * 160)
+    monkeypatch.setattr(recommender, "SHELF", shelf)
+    parts = list(shop.scores(best.model, best.gift, best.own, shown))
+    assert len(parts) == -(-24 // users)
+    assert torch.allclose(torch.cat(parts), plain, atol=1e-4)
 
 
 @pytest.mark.parametrize(

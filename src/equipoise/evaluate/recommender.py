@@ -6,7 +6,7 @@ was never asked remembers by novelty alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,12 +19,15 @@ from equipoise.client.recall import READ, RECENT, Recall, last_items, query
 from equipoise.core.values import ClientState, Indices, State
 from equipoise.data.interactions import Interactions
 from equipoise.memory.dynamic import Kept, retrieve
+from equipoise.models.experts import Rows
 from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Windows
 from equipoise.objective.recommend import COMMON
 
 SCORES = 55_000
 """Scores formed in one pass: users times items, so few that what the experts read for them stays in the cache."""
+SHELF = 2**24
+"""Numbers of a shelf: remembered items times all items."""
 LOOKED_AT = 100
 """Users with whom the effect of memory is measured."""
 
@@ -61,17 +64,27 @@ class Shop:
         self.model.load_state_dict(dict(state))
         self.model.eval()
         common = {name.removeprefix(COMMON): rows for name, rows in gift.items() if name.startswith(COMMON)}
-        size = max(1, SCORES // self.data.n_items)
-        for first in range(0, len(shown.users), size):
-            part = Shown(shown.users[first : first + size], shown.at[first : first + size])
-            yield self._scored(self.windows(part, own), common)
+        n_items, size = self.data.n_items, max(1, SCORES // self.data.n_items)
+        starts = range(0, len(shown.users), size)
+        parts = [Shown(shown.users[first : first + size], shown.at[first : first + size]) for first in starts]
+        many = len(parts) if n_items**2 <= SHELF else max(1, SHELF // (size * READ * n_items))
+        for first in range(0, len(parts), many):
+            yield from self._shelved([self.windows(part, own) for part in parts[first : first + many]], common)
 
-    def _scored(self, windows: Windows, common: State) -> Tensor:
+    def _shelved(self, parts: Sequence[Windows], common: State) -> Iterator[Tensor]:
+        """What remembered items have for all others is formed once, and taken by whoever remembers them."""
+        remembered, places = torch.unique(torch.cat([windows.memory for windows in parts]), return_inverse=True)
+        with torch.inference_mode():
+            shelf = self.model.shelf(remembered, common)
+        for windows, memory in zip(parts, places.split([len(windows.memory) for windows in parts]), strict=True):
+            yield self._scored(windows._replace(memory=memory), common, shelf)
+
+    def _scored(self, windows: Windows, common: State, shelf: Sequence[Rows] = ()) -> Tensor:
         with torch.inference_mode():
             states = self.model.encode(windows)
             last = windows.valid.sum(1) - 1
             newest = states[torch.arange(len(last)), last][:, None]
-            return self.model.rank(newest, windows, common).scores[:, 0]
+            return self.model.rank(newest, windows, common, shelf).scores[:, 0]
 
     def recalled(
         self, state: State, gift: State, own: Mapping[int, ClientState], shown: Shown, items: Indices
@@ -105,7 +118,7 @@ class Shop:
         none = torch.empty(0, dtype=torch.int64)
         return Windows(
             items=torch.from_numpy(items),
-            targets=torch.from_numpy(items),
+            targets=torch.from_numpy(items[:, :0]),
             valid=torch.from_numpy(valid),
             recent=torch.from_numpy(recent),
             recent_valid=torch.from_numpy(recent_valid),

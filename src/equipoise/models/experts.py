@@ -14,7 +14,6 @@ which is exact and costs V·rows instead of V·D. Source: ours, after the fifth 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import torch
@@ -35,11 +34,32 @@ NOTHING = 3.0
 GATE = 0.1
 
 
-class Read(NamedTuple):
-    """What an expert found for all items: attention [W, R, V], centred values [W, R, D], 1/deviation [W, V]."""
+class Rows(NamedTuple):
+    """What rows of memory, the learnt one last, have for every item, and what an item has without them.
 
-    attention: Tensor
+    affinity   [..., R, V]
+    values     [..., R, D]   ũ_r
+    worth      [..., R, V]   ⟨O(γ∘ũ_r), e_c + t⟩
+    floor      [V]           ⟨Oβ, e_c + t⟩
+    """
+
+    affinity: Tensor
     values: Tensor
+    worth: Tensor
+    floor: Tensor
+
+    def taken(self, memory: Tensor, shared: int) -> Rows:
+        """Of each window its own [W, M], and the last ones, which all share."""
+        last = torch.arange(len(self.values) - shared, len(self.values), device=memory.device)
+        at = torch.cat([memory, last.expand(len(memory), -1)], 1)
+        return Rows(self.affinity[at], self.values[at], self.worth[at], self.floor)
+
+
+class Read(NamedTuple):
+    """What an expert found for all items in its rows: attention [W, R, V], 1/deviation [W, V]."""
+
+    rows: Rows
+    attention: Tensor
     inverse: Tensor
 
 
@@ -72,43 +92,46 @@ class Expert(nn.Module):
         """Features and presence of the items whose rows the client holds."""
         return (self.table[told.rows], self.present[told.rows]) if told.rows.numel() else (self.table, self.present)
 
-    def read(self, told: Windows, common: Tensor | None) -> Read:
-        """Every item over the rows that each window remembers, and the common ones [G, d]."""
-        windows, width, table = len(told.memory), self.no_value.shape[0], self.held(told)[0]
-        memory = table[told.memory]
-        extra = 1 if common is None else 1 + len(common)
+    def rows(self, memory: Tensor, table: Tensor, common: Tensor | None, items: Tensor | None) -> Rows:
+        """Of features [..., R, d], the common ones [G, d] and the learnt row behind them. `items` [V, D] are the e_c;
+        None for whoever asks for no worth."""
         if common is not None:
             placed = F.normalize(common - self.centre, dim=1)
-            memory = torch.cat([memory, placed.expand(windows, -1, -1)], 1)
-        seen = torch.cat([told.memory_valid, told.memory_valid.new_ones(windows, extra)], 1)
-        keys = torch.cat([memory @ self.key.T, self.no_key.expand(windows, 1, -1)], 1) * len(self.no_key) ** -0.5
-        bias = torch.cat([seen[:, :-1].float().log(), self.no_bias.expand(windows, 1)], 1)
-        affinity = torch.linalg.multi_dot([keys.flatten(0, 1), self.query, table.T]).unflatten(0, keys.shape[:2])
-        attention = (affinity + bias[..., None]).softmax(1)
-        values = torch.cat([memory @ self.value.T, self.no_value.expand(windows, 1, -1)], 1)
+            memory = torch.cat([memory, placed.expand(*memory.shape[:-2], -1, -1)], -2)
+        one = (*memory.shape[:-2], 1, -1)
+        keys = torch.cat([memory @ self.key.T, self.no_key.expand(one)], -2) * len(self.no_key) ** -0.5
+        affinity = torch.linalg.multi_dot([keys.flatten(0, -2), self.query, table.T]).unflatten(0, keys.shape[:-1])
+        values = torch.cat([memory @ self.value.T, self.no_value.expand(one)], -2)
         values = values - values.mean(-1, keepdim=True)
-        covariance = values @ values.transpose(-1, -2) / width
+        if items is None:
+            return Rows(affinity, values, values[..., :0], values[..., :0])
+        met = items if self.taste is None else items + self.taste
+        return Rows(affinity, values, self.turned(values * self.norm.weight) @ met.T, met @ self.turned(self.norm.bias))
+
+    def read(self, told: Windows, common: Tensor | None, items: Tensor | None, shelf: Rows | None = None) -> Read:
+        """Every item over the rows that each window remembers, and the common ones; from the shelf, if there is one."""
+        shared = 1 if common is None else 1 + len(common)
+        if shelf is None:
+            table = self.held(told)[0]
+            rows = self.rows(table[told.memory], table, common, items)
+        else:
+            rows = shelf.taken(told.memory, shared)
+        seen = torch.cat([told.memory_valid, told.memory_valid.new_ones(len(told.memory), shared)], 1)
+        bias = torch.cat([seen[:, :-1].float().log(), self.no_bias.expand(len(seen), 1)], 1)
+        attention = (rows.affinity + bias[..., None]).softmax(1)
+        covariance = rows.values @ rows.values.transpose(-1, -2) / rows.values.shape[-1]
         variance = torch.linalg.vecdot(covariance @ attention, attention, dim=1)
-        return Read(attention, values, (variance + EPSILON).rsqrt())
+        return Read(rows, attention, (variance + EPSILON).rsqrt())
 
-    def rows(self, read: Read) -> tuple[Tensor, Tensor]:
-        """What meets the item table: O(γ∘ũ_r) of every row [W, R, D], and Oβ [W, 1, D]."""
-        shift = self.norm.bias.expand(len(read.values), 1, -1)
-        return self.turned(read.values * self.norm.weight), self.turned(shift)
-
-    def gain(self, read: Read, rows: Sequence[Tensor], met: Sequence[Tensor]) -> Tensor:
-        """⟨O o_c, e_c + t⟩ of every item, [W, V], from the rows above and ⟨row, e_c⟩."""
-        found, shift = torch.linalg.vecdot(met[0], read.attention, dim=1), met[1][:, 0]
-        if self.taste is not None:
-            found = found + ((rows[0] @ self.taste)[:, None] @ read.attention)[:, 0]
-            shift = shift + rows[1][:, 0] @ self.taste[:, None]
-        gained: Tensor = found * read.inverse + shift
-        return gained
+    def gain(self, read: Read) -> Tensor:
+        """⟨O o_c, e_c + t⟩ of every item, [W, V]."""
+        found: Tensor = torch.linalg.vecdot(read.rows.worth, read.attention, dim=1)
+        return found * read.inverse + read.rows.floor
 
     def outputs(self, read: Read, chosen: Tensor) -> Tensor:
         """o_c of the chosen items [W, T] of each window: [W, T, D]."""
         rows = chosen[:, None].expand(-1, read.attention.shape[1], -1)
-        mixed = read.attention.gather(2, rows).transpose(1, 2) @ read.values
+        mixed = read.attention.gather(2, rows).transpose(1, 2) @ read.rows.values
         return mixed * read.inverse.gather(1, chosen)[..., None] * self.norm.weight + self.norm.bias
 
     def turned(self, outputs: Tensor) -> Tensor:
@@ -128,11 +151,11 @@ class Router(nn.Module):
         self.reads_user = reads_user
 
     def forward(self, user: Tensor, experts: list[Expert], told: Windows) -> Tensor:
-        """Weights [W, V, experts]; 0 for an expert that does not see the item."""
+        """Weights [W, experts, V]; 0 for an expert that does not see the item."""
         who = user if self.reads_user else user.new_ones(len(user), 1)
         tables, seen = zip(*(expert.held(told) for expert in experts), strict=True)
         logits = [who @ form @ table.T for form, table in zip(self.bilinear, tables, strict=True)]
-        present = torch.stack(seen, -1)
-        both = (torch.stack(logits, -1) + self.bias).masked_fill(~present, -torch.inf)
-        alone = present.any(-1, keepdim=True)  # an item that nobody sees has no softmax
-        return both.masked_fill(~alone, 0.0).softmax(-1) * present
+        present = torch.stack(seen)
+        both = (torch.stack(logits, 1) + self.bias[:, None]).masked_fill(~present, -torch.inf)
+        alone = present.any(0)  # an item that nobody sees has no softmax
+        return both.masked_fill(~alone, 0.0).softmax(1) * present

@@ -9,6 +9,7 @@ One function scores everywhere: in training, in both protocols of the evaluation
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Literal
 
 import torch
@@ -20,7 +21,7 @@ from equipoise.config.blocks import ModelOptions
 from equipoise.core.registry import MODELS
 from equipoise.core.values import State
 from equipoise.data.interactions import Features
-from equipoise.models.experts import Expert, Fusion, Read, Router
+from equipoise.models.experts import Expert, Fusion, Read, Router, Rows
 from equipoise.models.sasrec import Backbone, Items
 from equipoise.models.windows import Ranked, Windows
 
@@ -84,20 +85,35 @@ class Recommender(nn.Module):
         states: Tensor = self.backbone(self.items(windows.items), windows)
         return states
 
-    def rank(self, states: Tensor, windows: Windows, common: State) -> Ranked:
-        """Scores of all items after states [W, Q, D]; experts' outputs are of the windows' targets."""
-        is_dot = self.options.scoring == "dot"
+    def shelf(self, remembered: Tensor, common: State) -> list[Rows]:
+        """Of each expert, what the remembered items [R] have for all: for many windows by the same weights."""
+        met = self.items.weight if self._is_dot else None
+        named = zip(self.experts, self._experts, strict=True)
+        return [one.rows(one.table[remembered], one.table, common.get(name), met) for name, one in named]
+
+    def rank(self, states: Tensor, windows: Windows, common: State, shelf: Sequence[Rows] = ()) -> Ranked:
+        """Scores of all items after states [W, Q, D]; experts' outputs are of the windows' targets. With a shelf,
+        the windows' memory counts its rows."""
         if self.router is None:
-            return self._dot(states) if is_dot else self._cosine(states)
-        experts: list[Expert] = [self.experts[name] for name in self.experts]  # type: ignore[misc]
-        reads = [expert.read(windows, common.get(name)) for name, expert in zip(self.experts, experts, strict=True)]
+            return self._dot(states) if self._is_dot else self._cosine(states)
+        experts, met = self._experts, self.items.weight if self._is_dot else None
+        named = zip(self.experts, experts, shelf or repeat(None, len(experts)), strict=True)
+        reads = [expert.read(windows, common.get(name), met, rows) for name, expert, rows in named]
         weights = self.router(self._user(windows), experts, windows)
-        said = list(zip(experts, reads, weights.unbind(-1), strict=True))
+        said = list(zip(experts, reads, weights.unbind(1), strict=True))
         outputs = tuple(expert.outputs(read, windows.targets) for expert, read, _ in said)
-        own = weights.gather(1, windows.targets[..., None].expand(-1, -1, len(experts)))
+        own = weights.gather(2, windows.targets[:, None].expand(-1, len(experts), -1)).transpose(1, 2)
         shares = self._shares(states, experts, outputs, own) if self.training else own[..., :0]
-        ranked = self._dot(states, said) if is_dot else self._cosine(states, said)
+        ranked = self._dot(states, said) if self._is_dot else self._cosine(states, said)
         return ranked._replace(experts=outputs, weights=own, shares=shares)
+
+    @property
+    def _is_dot(self) -> bool:
+        return self.options.scoring == "dot"
+
+    @property
+    def _experts(self) -> list[Expert]:
+        return [self.experts[name] for name in self.experts]  # type: ignore[misc]
 
     def _shares(self, states: Tensor, experts: list[Expert], outputs: Sequence[Tensor], weights: Tensor) -> Tensor:
         """‖w_e·O_e o_e‖ over the sum of that of all experts and ‖LN(h)‖, of the targets: [W, T, experts]."""
@@ -110,12 +126,7 @@ class Recommender(nn.Module):
     def _dot(self, states: Tensor, said: Sequence[Said] = ()) -> Ranked:
         items, offset = self.items, self.items.bias.expand(len(states), -1)
         if said:
-            rows = [part for expert, read, _ in said for part in expert.rows(read)]
-            met = torch.split(torch.cat(rows, 1) @ items.weight.T, [part.shape[1] for part in rows], 1)
-            two = [slice(2 * k, 2 * k + 2) for k in range(len(said))]
-            gains = [
-                w * expert.gain(read, rows[own], met[own]) for own, (expert, read, w) in zip(two, said, strict=True)
-            ]
+            gains = [weight * expert.gain(read) for expert, read, weight in said]
             offset = offset + items.scale * torch.stack(gains).sum(0)
         return Ranked(items.scale * states, items.weight, offset)
 

@@ -49,9 +49,9 @@ class Block(nn.Module):
         windows, length, width = x.shape
         split = self.mix(x).reshape(windows, length, 3, self.heads, width // self.heads)
         query, key, value = split.permute(2, 0, 3, 1, 4).unbind(0)
-        ahead = torch.ones(length, length, dtype=torch.bool, device=x.device).triu(1)
-        affinity = (query @ key.transpose(-1, -2)) * (width // self.heads) ** -0.5
-        mixed = affinity.masked_fill(ahead, -torch.inf).softmax(-1) @ value
+        ahead = torch.full((length, length), -torch.inf, device=x.device).triu(1)
+        affinity = (query * (width // self.heads) ** -0.5) @ key.transpose(-1, -2)
+        mixed = (affinity + ahead).softmax(-1) @ value
         joined: Tensor = self.out(mixed.transpose(1, 2).reshape(windows, length, width))
         return joined
 

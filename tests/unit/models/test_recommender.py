@@ -109,6 +109,17 @@ def test_scores_are_the_formula_written_out(fusion, scoring):
         assert torch.allclose(built(told, rows).scores, written_out(built, told, rows), atol=2e-5)
 
 
+@pytest.mark.parametrize("scoring", ["dot", "cosine"])
+def test_rows_from_a_shelf_are_the_windows_own(scoring):
+    built, told = model(scoring=scoring), windows()
+    common = {"visual": torch.randn(2, 9, generator=torch.Generator().manual_seed(1)), "text": torch.ones(2, 6)}
+    for rows in ({}, common):
+        remembered, places = told.memory.unique(return_inverse=True)
+        shelved = told._replace(memory=places)
+        ranked = built.rank(built.encode(told), shelved, rows, built.shelf(remembered, rows))
+        assert torch.allclose(ranked.scores, written_out(built, told, rows), atol=2e-5)
+
+
 @pytest.mark.parametrize("options", [{"router": "item"}, {"experts": "visual"}, {"experts": "semantic"}])
 def test_the_other_models_too(options):
     built, told = model(**options), windows()
