@@ -11,10 +11,12 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import torch
 
 from equipoise.bench.measure import Goal, Result, by_turns, paired
+from equipoise.bench.memory import peak, require_linux
 from equipoise.bench.ours import where
 from equipoise.bench.plain_recommender import plain_recipe
 from equipoise.client.train import train
@@ -42,16 +44,17 @@ SETTING = [
     "server.fraction=0.1",
     "client.batch=2",
     "engine.together=8",
-    "rounds=10",
+    "rounds=2",
 ]
+ENGINE = ["engine=processes", f"engine.workers={cores()}", "engine.threads=1"]
 FULL = ["model.keys=64"]
 IDS = ["model=sasrec", "balance=none"]
 DRAWN = ["method.loss=sampled", "method.negatives=100"]
 FEW = 2
 SECOND = 1
 """The second round: at the very first step of a run each term is measured by itself."""
-ROUND, EVALUATION = {"ids": 5.0, "full": 15.0}, 2.0
-"""Seconds that a round and an evaluation may take."""
+ROUND, EVALUATION, MEMORY = {"ids": 5.0, "full": 15.0}, 2.0, 4096.0
+"""Seconds that a round and an evaluation may take, and MiB that a run may."""
 
 
 def run(repeats: int) -> Iterator[Result]:
@@ -66,6 +69,9 @@ def run(repeats: int) -> Iterator[Result]:
     torch.set_num_threads(cores())
     seconds = [timed_evaluation(federation) for _ in range(repeats)]
     yield _within("rec/evaluation", "1000 users, both protocols: seconds, against the goal", seconds, EVALUATION)
+    require_linux()
+    mib = [peak(["run", "rec/feddmmr", *SETTING, *FULL, *ENGINE], cores())]
+    yield replace(_within("rec/memory", "two rounds, scored, all processes: against the goal", mib, MEMORY), unit="MiB")
 
 
 def against_plain(federation: Federation, repeats: int) -> Result:
@@ -123,8 +129,7 @@ def require_data() -> None:
 
 
 def federation_of(settings: Sequence[str]) -> Federation:
-    engine = ["engine=processes", f"engine.workers={cores()}", "engine.threads=1"]
-    return build(load("rec/feddmmr", [*SETTING, *settings, *engine]).config)
+    return build(load("rec/feddmmr", [*SETTING, *settings, *ENGINE]).config)
 
 
 def timed_rounds(federation: Federation, tasks: Sequence[Task], rounds: int) -> list[float]:

@@ -22,7 +22,8 @@ from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.streams import stream, stream_seed
 from equipoise.core.values import Indices, Labels, State, Task
-from equipoise.memory.dynamic import Kept, MemoryOptions, Rows
+from equipoise.memory.dynamic import Kept, MemoryOptions
+from equipoise.memory.product import Rows
 from equipoise.memory.prototypes import centres
 from equipoise.models.recommender import SasrecOptions
 from equipoise.models.windows import Windows

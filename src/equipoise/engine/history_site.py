@@ -17,7 +17,7 @@ from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features, Interactions
 from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
 from equipoise.evaluate.slice_judge import slice_of
-from equipoise.memory.dynamic import Rows
+from equipoise.memory.product import Rows
 from equipoise.method.answers import CLASSIFY
 from equipoise.models.build import build_recommender
 from equipoise.models.recommender import Recommender, SasrecOptions

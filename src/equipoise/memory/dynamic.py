@@ -21,8 +21,8 @@ from pydantic import Field
 
 from equipoise.core.options import Options
 from equipoise.core.values import Indices
+from equipoise.memory.product import Rows, product
 
-Rows = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Kept = tuple[Indices, Indices, Indices]
 """(position, time of the last use, uses) of everything remembered."""
@@ -69,7 +69,7 @@ class Memory:
         """What leaves the short term joins its twin, or takes a free slot, or that of the least useful row."""
         _, times, uses = self.columns[:, : self.n_long]
         if self.n_long:
-            cosine = self.features[: self.n_long] @ features[leaving]
+            cosine = product(self.features[: self.n_long], features[leaving])
             twin = int(cosine.argmax())
             if cosine[twin] >= self.options.merge:
                 uses[twin] += 1
@@ -89,7 +89,7 @@ def novelty(features: Rows) -> NDArray[np.float32]:
     nearest = np.zeros(n, dtype=np.float32)
     for first in range(0, n, RECENT):
         last, before = min(first + RECENT, n), max(0, first - RECENT)
-        cosine = features[first:last] @ features[before:last].T
+        cosine = product(features[first:last], features[before:last].T)
         age = np.arange(first, last)[:, None] - np.arange(before, last)[None]
         cosine[(age < 1) | (age > RECENT)] = -np.inf
         nearest[first:last] = cosine.max(1)
@@ -135,7 +135,7 @@ def retrieve(rows: Kept, features: Rows, query: Rows, now: int, options: MemoryO
     `features` [R, d] are those of the rows.
     """
     positions, times, uses = rows
-    score = (1 - options.mix) * (features @ query) + options.mix * utility(times, uses, now, options) / 2
+    score = (1 - options.mix) * product(features, query) + options.mix * utility(times, uses, now, options) / 2
     best = np.argsort(-score, kind="stable")[: options.read]
     chosen = np.zeros(options.read, dtype=np.int64)
     chosen[: len(best)] = positions[best]

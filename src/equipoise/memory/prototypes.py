@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.streams import stream_seed
+from equipoise.memory.product import Rows, product
 
-Rows = NDArray[np.float32]
 ROUNDS = 20
 
 
@@ -56,5 +56,5 @@ def _spread(rows: Rows, k: int, shares: Rows, rng: np.random.Generator) -> Rows:
 def _nearest(rows: Rows, centre: Rows) -> NDArray[np.int64]:
     if len(centre) == 0:
         return np.zeros(0, dtype=np.int64)
-    distance = (centre**2).sum(1)[None] - 2 * rows @ centre.T
+    distance = (centre**2).sum(1)[None] - 2 * product(rows, centre.T)
     return np.asarray(distance.argmin(1), dtype=np.int64)

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from equipoise.core.values import ClientUpdate, State
-from equipoise.memory.prototypes import Rows, centres
+from equipoise.memory.product import Rows
+from equipoise.memory.prototypes import centres
 from equipoise.server.merge import Merge, ServerState
 
 FADE = 0.5
