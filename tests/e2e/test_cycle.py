@@ -22,6 +22,9 @@ def test_a_run_is_listed_shown_repeated_and_compared(equipoise: Equipoise, tmp_p
     (listed,) = equipoise("ls", "--json").json
     assert (listed["run_id"], listed["status"]) == (run["run_id"], "done")
     assert listed["steps"] == {"done": 2, "planned": 2}
+    heading, line = equipoise("ls").out.splitlines()
+    assert heading.split()[-1] == "accuracy/merged"
+    assert line.split()[0] == run["run_id"]
 
     shown = equipoise("show", run["run_id"][:-2], "--json").json
     assert shown["metrics"] == run["metrics"]

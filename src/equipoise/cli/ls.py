@@ -38,11 +38,15 @@ def ls(
 
 def _print(lines: list[dict[str, Any]]) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("run", "status", "method", "data", "seed", "steps", "accuracy", box=None, header_style="bold")
+    metrics = {line["metric"] for line in lines}
+    run_id = Column("run", min_width=max(len(line["run_id"]) for line in lines))  # whole, to be copied
+    headline = metrics.pop() if len(metrics) == 1 else "headline"
+    table = Table(run_id, "status", "method", "data", "seed", "steps", headline, box=None, header_style="bold")
     for line in lines:
-        value = "–" if line["value"] is None else f"{100 * line['value']:.2f} %"
+        metric = f" {line['metric']}" if metrics else ""
+        value = "–" if line["value"] is None else f"{100 * line['value']:.2f} %{metric}"
         steps = f"{line['steps']['done']}/{line['steps']['planned']}"
         table.add_row(line["run_id"], line["status"], line["method"], line["data"], str(line["seed"]), steps, value)
     Console().print(table)
