@@ -106,10 +106,12 @@ def _split(sweep: str) -> tuple[str, list[str]]:
 
 def _made_by(sweeps: Sequence[str], study: read.Study, commit: str) -> str:
     seeds = ", ".join(str(seed) for seed in study.seeds)
+    ranks = any(name.startswith("hr@") for name in study.rows["name"].unique())
+    figures = "Hit rates and gains are shares" if ranks else "Accuracies are in percent"
     return (
         f"Made by `equipoise sweep {' and '.join(sweeps)}` at commit {commit}, seeds {seeds}, one thread a run, "
-        f"{os.cpu_count()} cores, {platform.machine()}. Accuracies are in percent on test, mean ± deviation over "
-        "seeds; λ, losses and gradients are means over the steps of a checkpoint unless called last."
+        f"{os.cpu_count()} cores, {platform.machine()}. {figures} on test, mean ± deviation over seeds; λ, losses and "
+        "gradients are means over the steps of a checkpoint unless called last."
     )
 
 

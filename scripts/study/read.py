@@ -43,6 +43,15 @@ class Study:
     def seeds(self) -> list[int]:
         return sorted({seed for _, seed in self.runs})
 
+    def named(self, label: str) -> str:
+        """A row that lacks seeds says which it has."""
+        seeds = [seed for seed in self.seeds if (label, seed) in self.runs]
+        return label if seeds == self.seeds else f"{label} (seed {', '.join(map(str, seeds))})"
+
+    def common(self, ours: str, theirs: str) -> list[int]:
+        """Seeds that both rows have."""
+        return [seed for seed in self.seeds if {(ours, seed), (theirs, seed)} <= self.runs.keys()]
+
     def server(self, label: str, name: str, step: int = LAST) -> list[float]:
         """The server's figure at a step (the last unless given) of every seed that has been run."""
         return [self.at(label, seed, name, None, step) for seed in self.seeds if (label, seed) in self.runs]

@@ -38,15 +38,15 @@ def figures_and_gains(study: Study, controls: Mapping[str, str]) -> list[str]:
     """Every row beside what needs no training; what rows gain over ids, and over their shuffled controls."""
     first = study.labels[0]
     beside = [[who, *(f"{study.server(first, f'{name}/{who}')[0]:.3f}" for name in SHOWN)] for who in REFERENCES]
-    rows = [[_named(study, label), *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
+    rows = [[study.named(label), *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
     found = [
         "On test, of the round that validation chose; in brackets the mean 95 % bootstrap interval over users.",
         table(["", *SHOWN], [*beside, *rows]),
     ]
     wanted = [(label, IDS) for label in study.labels if label != IDS] + list(controls.items())
-    pairs = [(ours, theirs) for ours, theirs in wanted if _common(study, ours, theirs)]
+    pairs = [(ours, theirs) for ours, theirs in wanted if study.common(ours, theirs)]
     if pairs:
-        gains = [[f"{a} − {b}", *(_gain(study, a, b, name) for name in SHOWN)] for a, b in pairs]
+        gains = [[f"{a} − {b}", *(gain(study, a, b, name) for name in SHOWN)] for a, b in pairs]
         found += [
             "Differences between two rows with the same seeds, mean and range over seeds; in brackets, for HR, the "
             "95 % bootstrap interval over users of what each gains on average over seeds whose hits both rows kept. "
@@ -56,23 +56,14 @@ def figures_and_gains(study: Study, controls: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _named(study: Study, label: str) -> str:
-    """A row that lacks seeds says which it has."""
-    seeds = [s for s in study.seeds if (label, s) in study.runs]
-    return label if seeds == study.seeds else f"{label} (seed {', '.join(map(str, seeds))})"
-
-
 def _figure(study: Study, label: str, name: str) -> str:
     ends = [study.server(label, f"{name}/{end}") for end in ("low", "high")]
     return f"{spread(study.server(label, name))} [{fmean(ends[0]):.3f}, {fmean(ends[1]):.3f}]"
 
 
-def _common(study: Study, ours: str, theirs: str) -> list[int]:
-    return [s for s in study.seeds if {(ours, s), (theirs, s)} <= study.runs.keys()]
-
-
-def _gain(study: Study, ours: str, theirs: str, name: str) -> str:
-    seeds = _common(study, ours, theirs)
+def gain(study: Study, ours: str, theirs: str, name: str) -> str:
+    """Over the seeds that both have: mean, range, and the interval over users whose hits both kept."""
+    seeds = study.common(ours, theirs)
     gains = [study.at(ours, s, name, None) - study.at(theirs, s, name, None) for s in seeds]
     hit = name.replace("hr@10", HIT)
     kept = [pair for s in seeds if all(pair := [study.each(label, s, hit) for label in (ours, theirs)])]
@@ -86,7 +77,7 @@ def _gain(study: Study, ours: str, theirs: str, name: str) -> str:
 def _claims(study: Study) -> list[Claim]:
     found = []
     row = FULL if FULL in study.labels else IDS
-    who = _named(study, row)
+    who = study.named(row)
     for name, floor in (("hr@10/full", None), ("hr@10/uni100", 0.65)):
         value, markov = fmean(study.server(row, name)), study.server(row, f"{name}/markov")[0]
         told = f"{value:.3f} against {markov:.3f}"
