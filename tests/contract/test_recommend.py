@@ -273,6 +273,14 @@ def test_what_reads_images_is_refused(wrong, message):
         load("rec/feddmmr", list(wrong))
 
 
+@pytest.mark.parametrize("model", ["model=sasrec", "model.experts=visual", "model.experts=semantic"])
+def test_a_policy_with_nothing_to_weigh_is_refused(model):
+    config = load("rec/feddmmr", [model]).config
+    with pytest.raises(ConfigError, match="weighs how two experts agree") as caught:
+        build(config)
+    assert "balance=none" in caught.value.fix
+
+
 def test_an_expert_without_its_table_is_refused():
     with pytest.raises(ConfigError, match="need features that were not given: text"):
         build(rec("data.text=null"))

@@ -98,6 +98,8 @@ def _by_number(table: FeatureTable, item_ids: Ids) -> NDArray[np.int64]:
 
 def _by_id(ids: Ids, item_ids: Ids, where: str) -> NDArray[np.int64]:
     """The row of each item, −1 where there is none; numbers and text are compared as text."""
+    if not len(ids):
+        raise DataError("the table has no rows", where=where, fix="write the table with the ids of this set")
     if ids.dtype.kind != item_ids.dtype.kind:
         ids, item_ids = ids.astype(np.str_), item_ids.astype(np.str_)
     order = np.argsort(ids)

@@ -14,6 +14,7 @@ without moments: causal for each user, but one user's slice may be later than an
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,12 +55,30 @@ def hold_out(interactions: Interactions, options: InteractionOptions) -> Histori
     """The split that the options name; users without a train part are an error, or dropped where options allow it."""
     makers = {"leave-one-out": _leave_one_out, "temporal": _temporal, "slices": _slices}
     histories = makers[options.split](interactions, options)
-    alone = int((histories.train_end == 1).sum()) if histories.slices is None else 0
-    if not alone:
-        return histories
-    note = f"The split left {counted(alone, 'user')} a single interaction: there is nothing to learn, they are scored."
-    told = replace(histories.interactions, notes=(*histories.interactions.notes, note))
+    notes = () if histories.slices is not None else tuple(_told(histories))
+    told = replace(histories.interactions, notes=(*histories.interactions.notes, *notes))
     return replace(histories, interactions=told)
+
+
+def _told(histories: Histories) -> Iterator[str]:
+    """What of the split its user should know."""
+    alone = int((histories.train_end == 1).sum())
+    if alone:
+        left = f"The split left {counted(alone, 'user')} a single interaction"
+        yield f"{left}: there is nothing to learn, they are scored."
+    for part, at in (("validation", histories.validation_at), ("test", histories.test_at)):
+        without = int((at == NOBODY).sum())
+        if without:
+            yield f"{without} of {len(at)} users have no {part} target, and do not count in its figures."
+    again = sum(_met_before(histories, user) for user in range(len(histories.test_at)))
+    if again:
+        met = f"The test target of {counted(again, 'user')} is an item that was met before"
+        yield f"{met}: it is ranked among items that were not, so it is easily found, and figures are too high."
+
+
+def _met_before(histories: Histories, user: int) -> bool:
+    history, at = histories.interactions.history(user), histories.test_at[user]
+    return bool(at != NOBODY and history[at] in history[:at])
 
 
 def _leave_one_out(interactions: Interactions, options: InteractionOptions) -> Histories:
@@ -150,9 +169,7 @@ def equal_moments(times: Indices, count: int) -> tuple[int, ...]:
 def _moments(interactions: Interactions, split: str) -> Indices:
     if interactions.times is None:
         what = f"the {split} split needs the moment of every interaction; '{interactions.name}' has only their order"
-        fix = (
-            "data.untimed=drop keeps the users whose every moment is known (user_id < 3000 of the packed MovieLens-1M)"
-        )
+        fix = "a clock that all users share; data.untimed=drop keeps the users whose every moment is known, if any"
         other = "data.split=leave-one-out" if split == "temporal" else "data.cut=positions"
         raise DataError(what, where=f"data.split={split}", fix=f"{fix}, or {other}")
     return interactions.times

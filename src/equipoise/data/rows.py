@@ -140,6 +140,7 @@ def _sorted(name: str, rows: Rows) -> Interactions:
     items, item_at = np.unique(rows.items[by], return_inverse=True)
     times = None if np.isnan(rows.times).any() else np.floor(rows.times[by]).astype(np.int64)
     moved = (f"The reader sorted the rows of {counted(n_moved, 'user')} by time.",) if n_moved else ()
+    tied = _tied(rows.users[by], rows.order[by], rows.where)
     return Interactions(
         name,
         items=item_at.astype(np.int64),
@@ -147,8 +148,24 @@ def _sorted(name: str, rows: Rows) -> Interactions:
         times=times,
         user_ids=rows.user_ids[users],
         item_ids=rows.item_ids[items],
-        notes=(*rows.notes, *moved),
+        notes=(*rows.notes, *moved, *tied),
     )
+
+
+def _tied(users: Indices, order: NDArray[Any], where: str) -> tuple[str, ...]:
+    """How many neighbours in a history have the same time; where all have, there is no order."""
+    is_neighbour = users[1:] == users[:-1]
+    is_tied = is_neighbour & (order[1:] == order[:-1])
+    tied, pairs = int(is_tied.sum()), int(is_neighbour.sum())
+    if tied == pairs:
+        what = "there is no usable order: all interactions of each user have the same time"
+        raise DataError(what, where=where, fix="name a column of times or ranks with data.time")
+    is_last = np.append(users[2:] != users[:-2], True)
+    last = int((is_tied & is_last).sum())
+    if not last:
+        return ()
+    told = f"The file's order decides which interaction of {counted(last, 'user')} is the last"
+    return (f"{told}: {tied} of {pairs} neighbours have the same time.",)
 
 
 def _out_of_order(rows: Rows) -> int:

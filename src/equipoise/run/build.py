@@ -32,7 +32,7 @@ from equipoise.evaluate.recommender import Shop
 from equipoise.evaluate.slice_judge import SliceJudge
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
-from equipoise.models.recommender import DmmrOptions, wanted
+from equipoise.models.recommender import MODALITIES, DmmrOptions, wanted
 from equipoise.partition.divide import Partition, divide
 from equipoise.partition.sample import counted, owned
 from equipoise.partition.users import users
@@ -109,6 +109,7 @@ def build_images(config: Config, data_path: Path | None) -> Federation:
 
 
 def build_recommendation(config: Config, options: InteractionOptions, data_path: Path | None) -> Federation:
+    _require_pair(config)
     histories, features = load_histories(config, options, data_path)
     data, method = histories.interactions, method_of(config)
     partition = users(data.items, data.bounds, data.n_items)
@@ -146,7 +147,8 @@ def _require_rounds(config: Config, options: InteractionOptions) -> None:
     """In a stream every slice but the last is trained on, for as many rounds as any other."""
     if config.is_one_shot or config.steps % (options.slices - 1):
         what = f"{options.slices} slices need rounds in a multiple of {options.slices - 1}, got {config.steps}"
-        raise ConfigError(what, where="rounds", fix=f"set rounds={5 * (options.slices - 1)}, or data.slices")
+        nearest = max(1, round(config.steps / (options.slices - 1))) * (options.slices - 1)
+        raise ConfigError(what, where="rounds", fix=f"set rounds={nearest}, or data.slices")
 
 
 def _require_features(config: Config, features: Mapping[str, Features]) -> None:
@@ -154,9 +156,15 @@ def _require_features(config: Config, features: Mapping[str, Features]) -> None:
     if missing:
         keys = ", ".join(f"data.{name}" for name in missing)
         what = f"the experts of model '{config.model.name}' need features that were not given: {', '.join(missing)}"
-        raise ConfigError(
-            what, where=keys, fix=f"set {keys} to a table, or model.experts to what there is, or model=sasrec"
-        )
+        others = "model.experts to what there is, or model=sasrec, both with balance=none"
+        raise ConfigError(what, where=keys, fix=f"set {keys} to a table, or {others}")
+
+
+def _require_pair(config: Config) -> None:
+    """Experts are aligned with each other: one alone, or none, has nothing for λ to weigh."""
+    if config.balance.name != "none" and len(wanted(config.model)) < len(MODALITIES):
+        what = f"balance '{config.balance.name}' weighs how two experts agree, and this model does not have two"
+        raise ConfigError(what, where="balance", fix="set balance=none, or model=dmmr with model.experts=both")
 
 
 def notes_of(data: Interactions, features: Mapping[str, Features]) -> tuple[Event, ...]:

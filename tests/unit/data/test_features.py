@@ -59,6 +59,11 @@ def test_a_table_of_another_set():
         matched(FeatureTable(ROWS, np.array([30, 10, 20]), "here"), np.array([1, 2]))
 
 
+def test_a_table_without_rows():
+    with pytest.raises(DataError, match="the table has no rows"):
+        matched(FeatureTable(ROWS[:0], np.array([], dtype=np.int64), "here"), np.array([1, 2]))
+
+
 def test_unit_rows():
     assert unit(np.array([[3, 4], [0, 0], [0, -2]], np.float32)).tolist() == [
         pytest.approx([0.6, 0.8]), [0, 0], [0, -1],

