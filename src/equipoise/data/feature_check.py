@@ -12,6 +12,7 @@ Source: ours.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -76,11 +77,14 @@ class FeatureCheck:
 
     def __str__(self) -> str:
         low, high = self.norms
+        lift = f"same-user lift {self.lift:+.4f} over {self.two_users:.4f}, shuffled {self.shuffled:+.5f}"
+        lift += f" ± {self.spread:.5f}"
+        if isnan(self.lift):
+            lift = "whether they belong to these items was not examined: it takes two users with two items each"
         return (
             f"{self.name} ({self.control}): {self.present:.1%} of {self.items} items × {self.width}, norms {low:.2f} to"
             f" {high:.2f} medians, {self.duplicates:.1%} duplicate and {self.zeros:.1%} zero rows, effective rank"
-            f" {self.rank:.0f}, same-user lift {self.lift:+.4f} over {self.two_users:.4f}, shuffled"
-            f" {self.shuffled:+.5f} ± {self.spread:.5f}"
+            f" {self.rank:.0f}, {lift}"
         )
 
 

@@ -129,10 +129,12 @@ def _notes(comparison: Comparison) -> list[str]:
     )
     card = ", ".join(f"{key} {shared[key]}" for key in keys if shared.get(key) is not None)
     prints = ", ".join(str(value)[:12] for value in shared.get("partition.fingerprints", []))
+    metrics = ", ".join(dict.fromkeys(line.metric for line in comparison.lines))
     notes = [
         f"Protocol: {card}; partition fingerprints {prints}.",
-        "Accuracy in per cent, mean ± sample deviation over n seeds; final = last checkpoint; best by val. = checkpoint"
-        " with the highest validation accuracy; * = the 95 % interval of the paired difference leaves out zero.",
+        f"{metrics} in per cent, mean ± sample deviation over n seeds; final = last checkpoint;"
+        " best by val. = checkpoint with the highest validation figure; * = the 95 % interval of the paired difference"
+        " leaves out zero.",
     ]
     return [*notes, *remarks(comparison), *(_source(line) for line in comparison.lines)]
 

@@ -144,6 +144,7 @@ def test_a_control_may_lack_lift_and_have_any_length_but_not_nan(world, rng):
 def test_one_user_cannot_show_lift_and_need_not(world):
     check = check_features(RawFeatures("text", *world[1:]), of_histories(range(V)))
     assert np.isnan(check.lift)
+    assert "was not examined: it takes two users" in str(check)
     assert problems(check) == []
 
 
