@@ -65,6 +65,7 @@ def interactions_of(name: str, rows: Rows, options: InteractionOptions) -> Inter
     rows = _without_duplicates(rows, options)
     rows = _with_moments(rows, options)
     rows = _long_enough(rows, options)
+    _require_order(rows)
     kept = chosen_users(np.bincount(rows.users, minlength=len(rows.user_ids)), options)
     return _sorted(name, rows.keep(np.isin(rows.users, kept)))
 
@@ -140,7 +141,6 @@ def _sorted(name: str, rows: Rows) -> Interactions:
     items, item_at = np.unique(rows.items[by], return_inverse=True)
     times = None if np.isnan(rows.times).any() else np.floor(rows.times[by]).astype(np.int64)
     moved = (f"The reader sorted the rows of {counted(n_moved, 'user')} by time.",) if n_moved else ()
-    tied = _tied(rows.users[by], rows.order[by], rows.where)
     return Interactions(
         name,
         items=item_at.astype(np.int64),
@@ -148,24 +148,34 @@ def _sorted(name: str, rows: Rows) -> Interactions:
         times=times,
         user_ids=rows.user_ids[users],
         item_ids=rows.item_ids[items],
-        notes=(*rows.notes, *moved, *tied),
+        notes=(*rows.notes, *moved, *_tied(rows)),
     )
 
 
-def _tied(users: Indices, order: NDArray[Any], where: str) -> tuple[str, ...]:
-    """How many neighbours in a history have the same time; where all have, there is no order."""
+def _neighbours(rows: Rows) -> tuple[Indices, Mask, Mask]:
+    """Users by history; which of two rows that follow each other are of one history, and which of these of one time."""
+    by = np.lexsort((rows.order, rows.users))
+    users, order = rows.users[by], rows.order[by]
     is_neighbour = users[1:] == users[:-1]
-    is_tied = is_neighbour & (order[1:] == order[:-1])
-    tied, pairs = int(is_tied.sum()), int(is_neighbour.sum())
-    if tied == pairs:
+    return users, is_neighbour, is_neighbour & (order[1:] == order[:-1])
+
+
+def _require_order(rows: Rows) -> None:
+    _, is_neighbour, is_tied = _neighbours(rows)
+    if is_neighbour.any() and is_tied.sum() == is_neighbour.sum():
         what = "there is no usable order: all interactions of each user have the same time"
-        raise DataError(what, where=where, fix="name a column of times or ranks with data.time")
+        raise DataError(what, where=rows.where, fix="name a column of times or ranks with data.time")
+
+
+def _tied(rows: Rows) -> tuple[str, ...]:
+    """For whom the file's order decides which interaction is the last."""
+    users, is_neighbour, is_tied = _neighbours(rows)
     is_last = np.append(users[2:] != users[:-2], True)
     last = int((is_tied & is_last).sum())
     if not last:
         return ()
     told = f"The file's order decides which interaction of {counted(last, 'user')} is the last"
-    return (f"{told}: {tied} of {pairs} neighbours have the same time.",)
+    return (f"{told}: {is_tied.sum()} of {is_neighbour.sum()} neighbours have the same time.",)
 
 
 def _out_of_order(rows: Rows) -> int:
