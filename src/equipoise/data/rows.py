@@ -148,28 +148,22 @@ def _sorted(name: str, rows: Rows) -> Interactions:
         times=times,
         user_ids=rows.user_ids[users],
         item_ids=rows.item_ids[items],
-        notes=(*rows.notes, *moved, *_tied(rows)),
+        notes=(*rows.notes, *moved, *_tied(rows.users[by], rows.order[by])),
     )
 
 
-def _neighbours(rows: Rows) -> tuple[Indices, Mask, Mask]:
-    """Users by history; which of two rows that follow each other are of one history, and which of these of one time."""
-    by = np.lexsort((rows.order, rows.users))
-    users, order = rows.users[by], rows.order[by]
-    is_neighbour = users[1:] == users[:-1]
-    return users, is_neighbour, is_neighbour & (order[1:] == order[:-1])
-
-
 def _require_order(rows: Rows) -> None:
-    _, is_neighbour, is_tied = _neighbours(rows)
-    if is_neighbour.any() and is_tied.sum() == is_neighbour.sum():
+    one = np.empty(len(rows.user_ids), dtype=rows.order.dtype)
+    one[rows.users] = rows.order
+    if (rows.order == one[rows.users]).all():
         what = "there is no usable order: all interactions of each user have the same time"
         raise DataError(what, where=rows.where, fix="name a column of times or ranks with data.time")
 
 
-def _tied(rows: Rows) -> tuple[str, ...]:
-    """For whom the file's order decides which interaction is the last."""
-    users, is_neighbour, is_tied = _neighbours(rows)
+def _tied(users: Indices, order: NDArray[Any]) -> tuple[str, ...]:
+    """For whom the file's order decides which interaction is the last; sorted by user and order."""
+    is_neighbour = users[1:] == users[:-1]
+    is_tied = is_neighbour & (order[1:] == order[:-1])
     is_last = np.append(users[2:] != users[:-2], True)
     last = int((is_tied & is_last).sum())
     if not last:
