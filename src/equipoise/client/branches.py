@@ -23,21 +23,16 @@ def branch_of(name: str) -> str | None:
     return parts[1] if parts[0] == "experts" else BACKBONE if parts[0] == BACKBONE else None
 
 
-def in_branch(name: str) -> bool:
-    return branch_of(name) is not None
-
-
-def branch_ratios(squares: Mapping[str, Tensor], clients: int | None = None) -> dict[str, Tensor]:
-    """By branch, from the squares of every weight; with a leading axis of `clients`, one ratio each."""
+def branch_ratios(squares: Mapping[str, Tensor], sizes: Mapping[str, int]) -> dict[str, Tensor]:
+    """By branch, one ratio per client, from the sum of squares of each weight [K] and how many numbers it has."""
     sums: dict[str, list[Tensor]] = defaultdict(list)
-    sizes: dict[str, int] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     for name, square in squares.items():
         branch = branch_of(name)
         if branch is not None:
-            rows = square.reshape(clients or 1, -1)
-            sums[branch].append(rows.sum(1))
-            sizes[branch] += rows.shape[1]
-    means = {branch: torch.stack(parts).sum(0) / sizes[branch] for branch, parts in sums.items()}
+            sums[branch].append(square)
+            counts[branch] += sizes[name]
+    means = {branch: torch.stack(parts).sum(0) / counts[branch] for branch, parts in sums.items()}
     backbone = means.pop(BACKBONE, None)
     if backbone is None:
         return {}
@@ -46,5 +41,8 @@ def branch_ratios(squares: Mapping[str, Tensor], clients: int | None = None) -> 
 
 def branch_gradients(leaves: Mapping[str, Tensor], clients: int) -> dict[str, Tensor]:
     """branch/<name>/grad, one number per client, from the gradients that `leaves` hold now."""
-    held = {name: leaf.grad.square() for name, leaf in leaves.items() if leaf.grad is not None and in_branch(name)}
-    return {f"branch/{branch}/grad": ratio for branch, ratio in branch_ratios(held, clients).items()}
+    found = {name: leaf.grad for name, leaf in leaves.items() if leaf.grad is not None and branch_of(name) is not None}
+    rows = {name: grad.reshape(clients, -1) for name, grad in found.items()}
+    squares = {name: row.square().sum(1) for name, row in rows.items()}
+    ratios = branch_ratios(squares, {name: row.shape[1] for name, row in rows.items()})
+    return {f"branch/{branch}/grad": ratio for branch, ratio in ratios.items()}

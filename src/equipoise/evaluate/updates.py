@@ -3,60 +3,65 @@
     update/norm = ‖w_k − w‖        update/cosine = cos(w_k − w, Σ_j (n_j / n)·(w_j − w))
     branch/<name>/move = √mean((w_k − w)²) over the branch's weights, over the same of the backbone
 
-over trainable weights in the order of their names; w is what the clients started from.
+over trainable weights; w is what the clients started from. Squares and products are summed weight by weight, so that no
+more than a part of one weight of all clients is formed at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
-from equipoise.client.branches import branch_ratios, in_branch
+from equipoise.client.branches import branch_ratios
 from equipoise.core.values import ClientUpdate, State
 from equipoise.evaluate.score import Scores
 from equipoise.server.optimise import trainable
 
 AT_ONCE = 2**22
-"""Numbers that are looked at together: many clients of a small model, one of a large one."""
+"""Numbers that are looked at together."""
 
 
 def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
-    names = sorted(trainable(start))
-    origin, total = _flat(start, names), sum(update.samples for update in updates)
-    size = max(1, AT_ONCE // max(1, len(origin)))
-    chunks = [updates[first : first + size] for first in range(0, len(updates), size)]
-    mean = torch.zeros_like(origin)
-    for chunk in chunks:
-        mean += torch.tensor([update.samples / total for update in chunk], dtype=torch.float64) @ _moves(
-            chunk, start, names
-        )
-    scores: Scores = {}
-    for chunk in chunks:
-        moves = _moves(chunk, start, names)
-        cosines = torch.cosine_similarity(moves, mean, dim=1).tolist()
-        for update, norm, cosine in zip(chunk, moves.norm(dim=1).tolist(), cosines, strict=True):
-            scores[update.client, "update/norm"], scores[update.client, "update/cosine"] = norm, cosine
-    for update in updates:
-        moved = {name: (update.model[name] - start[name]).square() for name in names if in_branch(name)}
-        for branch, ratio in branch_ratios(moved).items():
-            scores[update.client, f"branch/{branch}/move"] = float(ratio)
-    return scores
+    names, models = sorted(trainable(start)), [whole(update, start) for update in updates]
+    total = sum(update.samples for update in updates)
+    shares = torch.tensor([update.samples / total for update in updates])
+    squares = {name: torch.zeros(len(updates), dtype=torch.float64) for name in names}
+    along, length = torch.zeros(len(updates), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
+    for name in names:
+        for moves in _moves([model[name] for model in models], start[name]):
+            mean = shares.to(moves.dtype) @ moves
+            squares[name] += _squared(moves)
+            along += moves @ mean
+            length += _squared(mean)
+    norms = torch.stack(list(squares.values())).sum(0).sqrt()
+    cosines = along / (norms * length.sqrt()).clamp_min(torch.finfo(torch.float64).tiny)
+    ratios = branch_ratios(squares, {name: start[name].numel() for name in names})
+    told = {"update/norm": norms, "update/cosine": cosines}
+    told |= {f"branch/{branch}/move": ratio for branch, ratio in ratios.items()}
+    return {
+        (update.client, name): value
+        for name, values in told.items()
+        for update, value in zip(updates, values.tolist(), strict=True)
+    }
 
 
-def _moves(updates: Sequence[ClientUpdate], start: State, names: Sequence[str]) -> Tensor:
-    """w_k − w of some clients, [K, all weights]."""
-    models = [whole(update, start) for update in updates]
-    parts = [torch.stack([model[name] for model in models]).view(len(models), -1).double() for name in names]
-    return torch.cat(parts, 1) - _flat(start, names)
+def _moves(weights: Sequence[Tensor], start: Tensor) -> Iterator[Tensor]:
+    """w_k − w of one weight of all clients, [K, part of it]."""
+    flat, origin = [weight.reshape(-1) for weight in weights], start.reshape(-1)
+    size = max(1, AT_ONCE // len(weights))
+    for first in range(0, len(origin), size):
+        part = slice(first, first + size)
+        yield torch.stack([weight[part] for weight in flat]).sub_(origin[part])
+
+
+def _squared(moves: Tensor) -> Tensor:
+    norm: Tensor = torch.linalg.vector_norm(moves, dim=-1, dtype=torch.float64)
+    return norm.square()
 
 
 def whole(update: ClientUpdate, start: State) -> State:
     """The client's model, with the rows it does not hold as they were."""
     parts = {name: start[name].index_copy(0, rows, update.model[name]) for name, rows in update.rows.items()}
     return {**update.model, **parts}
-
-
-def _flat(state: State, names: Sequence[str]) -> Tensor:
-    return torch.cat([state[name].flatten().double() for name in names])

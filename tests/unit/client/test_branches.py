@@ -7,21 +7,23 @@ from equipoise.client.branches import branch_gradients, branch_ratios
 
 
 def test_a_ratio_is_of_root_mean_squares_so_that_sizes_do_not_matter() -> None:
-    squares = {
-        "experts.visual.query": torch.full((10,), 0.04),
-        "experts.visual.key": torch.full((30,), 0.04),
-        "experts.text.query": torch.full((5,), 4.0),
-        "backbone.weight": torch.full((1000,), 1.0),
-        "items.weight": torch.full((7,), 100.0),
-    }
-    ratios = {name: float(ratio) for name, ratio in branch_ratios(squares).items()}
+    each = {
+        "experts.visual.query": (10, 0.04),
+        "experts.visual.key": (30, 0.04),
+        "experts.text.query": (5, 4.0),
+        "backbone.weight": (1000, 1.0),
+        "items.weight": (7, 100.0),
+    }  # how many numbers, and the square of each
+    sums = {name: torch.tensor([size * square]) for name, (size, square) in each.items()}
+    found = branch_ratios(sums, {name: size for name, (size, _) in each.items()})
+    ratios = {name: float(ratio) for name, ratio in found.items()}
     assert ratios == pytest.approx({"visual": 0.2, "text": 2.0})
 
 
 def test_a_model_without_branches_has_none() -> None:
-    assert branch_ratios({"backbone.weight": torch.ones(3)}) == {}
-    assert branch_ratios({"experts.visual.query": torch.ones(3)}) == {}
-    assert branch_ratios({}) == {}
+    assert branch_ratios({"backbone.weight": torch.ones(1)}, {"backbone.weight": 3}) == {}
+    assert branch_ratios({"experts.visual.query": torch.ones(1)}, {"experts.visual.query": 3}) == {}
+    assert branch_ratios({}, {}) == {}
 
 
 def test_gradients_of_clients_along_an_axis_are_kept_apart() -> None:
