@@ -155,6 +155,11 @@ def test_a_group_that_the_model_has_not_is_refused(key):
         build(rec(key))
 
 
+def test_stages_that_take_longer_than_the_run_are_refused():
+    with pytest.raises(ConfigError, match="the stages take 9 rounds and the run has 2"):
+        build(rec("rounds=2", "client.stages=[{rounds: 9, groups: [backbone]}]"))
+
+
 def test_rows_that_a_client_does_not_touch_are_not_even_there():
     federation = build(rec("method.loss=sampled", "method.negatives=3"))
     tasks = plan(federation, first_snapshot(federation), 0)

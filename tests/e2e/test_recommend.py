@@ -54,3 +54,4 @@ def test_a_stream_is_shown_slice_by_slice_with_what_a_change_costs(equipoise: Eq
     assert "slice  hr@10/full  drifted  steady  itempop  chance  alarms" in out
     assert f"at their alarms {change['users']} users go from hr@10/full {100 * change['level']:.1f} %" in out
     assert "last slice" in out
+    assert "markov" not in out, "columns that no figure has are left out"

@@ -42,17 +42,28 @@ def _change(change: Mapping[str, Any]) -> str:
 
 
 def _protocols(metrics: Mapping[str, float], of: str) -> Table | None:
-    """The figures of a recommender under both protocols, with their intervals, beside scorers that know less."""
+    """The figures of a recommender under both protocols, with their intervals, beside scorers that know less; columns
+    that no figure has are left out."""
     from rich.table import Table
 
     names = [f"{kind}/{protocol}" for protocol in ("full", "uni100") for kind in ("hr@10", "ndcg@10", "mrr")]
     names = [name for name in names if name in metrics]
-    if not names:
+    columns = {
+        "value": [f"{metrics[name]:.4f}" for name in names],
+        "95 %": [_interval(metrics, name) for name in names],
+    }
+    for who in BESIDE:
+        found = (metrics.get(f"{name}/{who}") for name in names)
+        columns[who] = ["" if value is None else f"{value:.4f}" for value in found]
+    columns = {title: cells for title, cells in columns.items() if any(cells)}
+    if not columns:
         return None
-    table = Table(of, "value", "95 %", *BESIDE, box=None, header_style="bold")
-    for name in names:
-        low, high = metrics.get(f"{name}/low"), metrics.get(f"{name}/high")
-        interval = f"{low:.3f} … {high:.3f}" if low is not None and high is not None else ""
-        beside = [metrics.get(f"{name}/{who}") for who in BESIDE]
-        table.add_row(name, f"{metrics[name]:.4f}", interval, *("" if x is None else f"{x:.4f}" for x in beside))
+    table = Table(of, *columns, box=None, header_style="bold")
+    for row in zip(names, *columns.values(), strict=True):
+        table.add_row(*row)
     return table
+
+
+def _interval(metrics: Mapping[str, float], name: str) -> str:
+    low, high = metrics.get(f"{name}/low"), metrics.get(f"{name}/high")
+    return f"{low:.3f} … {high:.3f}" if low is not None and high is not None else ""

@@ -18,7 +18,7 @@ Groups = Mapping[str, Collection[str]]
 
 
 def require_groups(config: Config, groups: Groups) -> None:
-    """Every group that the configuration names exists and holds something."""
+    """Every group that the configuration names exists and holds something, and every stage comes to its end."""
     asked = [(f"client.stages.{k}.groups", stage.groups) for k, stage in enumerate(config.client.stages)]
     asked.append(("server.personal", config.server.personal))
     problems = [
@@ -27,6 +27,10 @@ def require_groups(config: Config, groups: Groups) -> None:
         for name in names
         if not groups.get(name)
     ]
+    taken = sum(stage.rounds for stage in config.client.stages)
+    if taken > config.steps:
+        what = f"the stages take {taken} rounds and the run has {config.steps}: the last would not come to its end"
+        problems.append(Problem("client.stages", what))
     if problems:
         raise ConfigError(problems)
 

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = {".parquet", ".pq"}
+WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""How a file in UTF-16 begins."""
 _WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
+_FRACTION = r"^-?[0-9]+\.[0-9]*$"
 
 
 def read_table(path: Path, names: list[str]) -> pl.DataFrame:
@@ -38,6 +41,7 @@ def read_table(path: Path, names: list[str]) -> pl.DataFrame:
         if separator is None:
             _require(names, pl.read_parquet_schema(path), path)
             return pl.read_parquet(path, columns=names)
+        _require_text(path)
         _require(names, pl.read_csv(path, separator=separator, n_rows=0).columns, path)
         return pl.read_csv(path, separator=separator, columns=names, infer_schema=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -52,11 +56,20 @@ def first_line(error: BaseException) -> str:
     return str(error).split("\n", 1)[0]
 
 
+def _require_text(path: Path) -> None:
+    with path.open("rb") as file:
+        if file.read(2) in WIDE:
+            raise DataError(f"{path.name} is written in UTF-16", where=str(path), fix="save it as UTF-8")
+
+
 def _require(names: list[str], there: Any, path: Path) -> None:
-    for name in names:
-        if name not in there:
-            what = f"there is no column '{name}' in {path.name}{suggestion(name, list(there))}"
-            raise DataError(what, where=str(path), fix="name the columns with data.user, data.item and data.time")
+    header, missing = list(there), [name for name in names if name not in there]
+    if missing and len(header) == 1 and any(mark in header[0] for mark in ";|\t,"):
+        what = f"the header of {path.name} is one column, '{header[0]}': something else separates its columns"
+        raise DataError(what, where=str(path), fix="separate columns by commas in .csv and by tabs in .tsv")
+    for name in missing:
+        what = f"there is no column '{name}' in {path.name}{suggestion(name, header)}"
+        raise DataError(what, where=str(path), fix="name the columns with data.user, data.item and data.time")
 
 
 def parse_lines(data: bytes, separator: str, places: Sequence[int], where: str) -> list[NDArray[np.int64]]:
@@ -92,6 +105,9 @@ def ids_of(column: pl.Series, where: str) -> Ids:
     text = column.cast(pl.String)
     if text.str.contains(_WHOLE_NUMBER).all():
         return text.cast(pl.Int64).to_numpy()
+    if text.str.contains(_FRACTION).all():
+        what = f"column '{column.name}' holds numbers with a fraction, as in '{text[0]}'; ids are whole numbers or text"
+        raise DataError(what, where=where, fix="write whole numbers: a column with gaps becomes a fraction in pandas")
     return text.to_numpy().astype(np.str_)
 
 

@@ -33,6 +33,8 @@ class RawFeatures:
     present: Mask
     where: str = ""
     control: str = "as-given"
+    others: int = 0
+    """Rows of the table that belong to no item of the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class FeatureCheck:
     width: int
     present: float
     """Share of the catalogue that has a row."""
+    others: int
+    """Rows of the table that belong to no item of the catalogue."""
     non_finite: int
     constant: int
     zeros: float
@@ -81,10 +85,11 @@ class FeatureCheck:
         lift += f" ± {self.spread:.5f}"
         if isnan(self.lift):
             lift = "whether they belong to these items was not examined: it takes two users with two items each"
+        others = f" ({self.others} rows belong to none of them)" if self.others else ""
         return (
-            f"{self.name} ({self.control}): {self.present:.1%} of {self.items} items × {self.width}, norms {low:.2f} to"
-            f" {high:.2f} medians, {self.duplicates:.1%} duplicate and {self.zeros:.1%} zero rows, effective rank"
-            f" {self.rank:.0f}, {lift}"
+            f"{self.name} ({self.control}): {self.present:.1%} of {self.items} items × {self.width}{others}, norms"
+            f" {low:.2f} to {high:.2f} medians, {self.duplicates:.1%} duplicate and {self.zeros:.1%} zero rows,"
+            f" effective rank {self.rank:.0f}, {lift}"
         )
 
 
@@ -100,7 +105,7 @@ def check_features(raw: RawFeatures, interactions: Interactions) -> FeatureCheck
     unit = long / length[:, None].astype(np.float32)
     return FeatureCheck(
         name=raw.name, where=raw.where, control=raw.control,
-        items=len(raw.rows), width=raw.rows.shape[1], present=float(raw.present.mean()),
+        items=len(raw.rows), width=raw.rows.shape[1], present=float(raw.present.mean()), others=raw.others,
         non_finite=int((~is_finite).sum()), constant=int((long == long[:, :1]).all(axis=1).sum()),
         zeros=_share(~has_length), duplicates=_duplicates(long),
         norms=(float(length.min(initial=median) / median), float(length.max(initial=median) / median)),

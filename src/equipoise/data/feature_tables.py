@@ -117,9 +117,21 @@ def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         if path.suffix == ".safetensors":
             return dict(load(data))
         with np.load(io.BytesIO(data), allow_pickle=False) as content:
-            return {key: content[key] for key in content.files}
+            return {key: _plain(content, key, path) for key in content.files}
     except (SafetensorError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise _unreadable(path, error) from error
+
+
+def _plain(content: Mapping[str, NDArray[Any]], key: str, path: Path) -> NDArray[Any]:
+    """An array of numbers or text: one of Python objects could run anything when it is read."""
+    try:
+        return content[key]
+    except ValueError as error:
+        if "Object arrays" not in str(error):
+            raise
+        what = f"'{key}' of {path.name} holds Python objects, which are not read"
+        fix = "write text as np.asarray(ids, dtype=str), numbers as int64"
+        raise DataError(what, where=str(path), fix=fix) from error
 
 
 def _read_parquet(path: Path) -> dict[str, NDArray[Any]]:

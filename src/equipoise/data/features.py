@@ -59,7 +59,8 @@ def _raw(name: str, options: InteractionOptions, item_ids: Ids, folder: Path | N
         table = FeatureTable(planted_table(options, name), None, "the generator")
     else:
         table = read_features(getattr(options, name), folder)
-    return RawFeatures(name, *matched(table, item_ids), table.where, options.features)
+    rows, present = matched(table, item_ids)
+    return RawFeatures(name, rows, present, table.where, options.features, len(table.rows) - int(present.sum()))
 
 
 def _require_sound(check: FeatureCheck) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from equipoise.config.loader import flat_overrides
 from equipoise.diagnose.finding import SEVERITIES, Finding, Sign, Verdict
 from equipoise.diagnose.limits import LIMITS, limits
 from equipoise.diagnose.recording import Recording
@@ -48,14 +50,14 @@ def verdict(run: Recording, rules: Iterable[Rule], table: Changes, language: str
         with np.errstate(all="ignore"):  # other frameworks' numbers may be of any size
             signs = list(rule.look(seen, table[rule.code]))
         if signs:
-            found.append(finding(rule, signs, words_of(rule, language)))
+            found.append(finding(rule, signs, words_of(rule, language), run.facts.get("settings", {})))
         else:
             passed.append(rule.code)
     return Verdict(ranked(found), missing, passed)
 
 
-def finding(rule: Rule, signs: Sequence[Sign], words: Words) -> Finding:
-    """One finding of all signs of a rule; the first sign is the strongest."""
+def finding(rule: Rule, signs: Sequence[Sign], words: Words, settings: Mapping[str, Any]) -> Finding:
+    """One finding of all signs of a rule; the first sign is the strongest. `settings` are the run's own."""
     clients = sorted({sign.client for sign in signs if sign.client is not None})
     steps = sorted({step for sign in signs for step in sign.steps})
     severities = [sign.severity or rule.severity for sign in signs]
@@ -69,9 +71,14 @@ def finding(rule: Rule, signs: Sequence[Sign], words: Words) -> Finding:
         saw=words.sentence(signs[0].form).format(**numbers),
         cause=words.cause,
         remedy=words.remedy,
-        override=rule.override,
+        override=" ".join(each for each in rule.override.split() if not _is_set(each, settings)),
         rows=list(dict.fromkeys(sign.row for sign in signs if sign.row)),
     )
+
+
+def _is_set(override: str, settings: Mapping[str, Any]) -> bool:
+    """Whether the run already is as a remedy would have it."""
+    return all(key in settings and settings[key] == value for key, value in flat_overrides([override]).items())
 
 
 def _evidence(sign: Sign) -> dict[str, object]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.config.loader import flat
 from equipoise.core.values import Event
 from equipoise.diagnose.recording import SERVER, Recording, recording
 from equipoise.store import read
@@ -31,6 +32,7 @@ def facts_of(run: Run, partition: Partition | None, events: Sequence[Event]) -> 
         **_of_config(run.config),
         **_of_events(events),
         **(_of_partition(partition, run) if partition is not None else {}),
+        "settings": flat(run.config),
         "status": run.status,
         "tested": run.environment.get("tested"),
         "selected_by": "validation",

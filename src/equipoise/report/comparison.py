@@ -25,6 +25,8 @@ class Run:
     fingerprint: str
     metric: str
     curve: Curve
+    content: str = ""
+    """The hash of its data."""
 
 
 @dataclass(frozen=True)
@@ -64,22 +66,32 @@ class Comparison:
 
 def compare(runs: Sequence[Run], language: str = "en") -> Comparison:
     """Findings about the table are in that language."""
-    groups: dict[str, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(json.dumps(_plain(run.config), sort_keys=True), []).append(run)
-    flats = [flat_config(group[0].config) for group in groups.values()]
+    groups = _groups(runs)
+    flats = [flat_config(group[0].config) for group in groups]
     shared = {key: value for key, value in flats[0].items() if all(other.get(key) == value for other in flats)}
-    first = next(iter(groups.values()))
     lines = []
-    for group, own in zip(groups.values(), flats, strict=True):
+    for group, own in zip(groups, flats, strict=True):
         differs = {key: value for key, value in own.items() if key not in shared}
-        lines.append(_line(group, first, differs))
-    lines = [_distinct(line, lines) for line in lines]
-    rows = [_row(line.label, group) for line, group in zip(lines, groups.values(), strict=True)]
+        lines.append(_line(group, groups[0], differs))
+    lines = [_distinct(line, lines, group[0]) for line, group in zip(lines, groups, strict=True)]
+    rows = [_row(line.label, group) for line, group in zip(lines, groups, strict=True)]
     findings = examine(Recording("comparison", {}, table=rows), language=language).findings if len(rows) > 1 else []
     lines = [replace(line, marks=[each.code for each in findings if line.label in each.rows]) for line in lines]
     fingerprints = sorted({run.fingerprint for run in runs})
     return Comparison(lines, {**shared, "partition.fingerprints": fingerprints}, findings)
+
+
+def _groups(runs: Sequence[Run]) -> list[list[Run]]:
+    """Runs of one row: one configuration, and of each seed one set of data."""
+    contents: dict[tuple[str, int], list[str]] = {}
+    groups: dict[tuple[str, int], list[Run]] = {}
+    for run in runs:
+        config = json.dumps(_plain(run.config), sort_keys=True)
+        known = contents.setdefault((config, run.curve.seed), [])
+        if run.content not in known:
+            known.append(run.content)
+        groups.setdefault((config, known.index(run.content)), []).append(run)
+    return list(groups.values())
 
 
 def _row(label: str, group: Sequence[Run]) -> Row:
@@ -107,12 +119,15 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
     )
 
 
-def _distinct(line: Line, lines: Sequence[Line]) -> Line:
-    """A label that another row has too gets the settings it differs in."""
-    if sum(other.label == line.label for other in lines) == 1:
+def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:
+    """A label that another row has too gets the settings it differs in, or the hash of its data."""
+    alike = [other for other in lines if other.label == line.label]
+    if len(alike) == 1:
         return line
-    settings = " ".join(f"{key.removesuffix('.name')}={value}" for key, value in line.differs.items())
-    return replace(line, label=f"{line.label} {settings}")
+    settings = [f"{key.removesuffix('.name')}={value}" for key, value in line.differs.items()]
+    if sum(other.differs == line.differs for other in alike) > 1:
+        settings.append(f"data {run.content[:8]}")
+    return replace(line, label=" ".join([line.label, *settings]))
 
 
 def _plain(config: Mapping[str, Any]) -> dict[str, Any]:

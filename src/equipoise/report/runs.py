@@ -93,6 +93,7 @@ def compared(store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None
             run.partition or "",
             run.headline,
             curves[run.run_id],
+            str(run.environment.get("content", "")),
         )
         for run in runs
     ]

@@ -76,7 +76,8 @@ class Guard:
         if self.config.guard == "stop" and errors:
             events = [_event(HALTED, finding, step) for finding in errors]
             first = errors[0]
-            return Reaction(events, halt=Halted(f"{first.code}: {first.saw}", fix=f"{first.remedy} ({first.override})"))
+            fix = f"{first.remedy} ({first.override})" if first.override else first.remedy
+            return Reaction(events, halt=Halted(f"{first.code}: {first.saw}", fix=fix))
         events, config = [], self.config
         for finding in found:
             heal = RULES.find(finding.code).make.heal

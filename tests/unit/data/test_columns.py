@@ -55,6 +55,8 @@ def test_missing_ids_and_ids_of_another_kind_are_refused():
         ids_of(pl.Series("user", ["a", None]), "here")
     with pytest.raises(DataError, match="column 'user' holds Float64; ids are whole numbers or text"):
         ids_of(pl.Series("user", [1.0, 2.0]), "here")
+    with pytest.raises(DataError, match=r"column 'user' holds numbers with a fraction, as in '1\.0'; ids are"):
+        ids_of(pl.Series("user", ["1.0", "2.0"]), "here")
 
 
 def test_moments_in_every_form():
@@ -103,6 +105,22 @@ def test_a_missing_column_suggests_the_nearest(folder):
     pl.DataFrame({"x": [1]}).write_parquet(folder / "a.parquet")
     with pytest.raises(DataError, match=r"there is no column 'user' in a\.parquet; known: x"):
         read_table(folder / "a.parquet", ["user"])
+
+
+@pytest.mark.parametrize(("name", "mark"), [("a.csv", ";"), ("a.csv", "\t"), ("a.tsv", ",")])
+def test_columns_that_are_separated_otherwise_are_said_so(folder, name, mark):
+    (folder / name).write_text(mark.join(["user", "item"]) + "\n" + mark.join("12") + "\n")
+    with pytest.raises(DataError, match=rf"the header of {name} is one column, 'user{mark}item'") as caught:
+        read_table(folder / name, ["user", "item"])
+    assert "commas" in caught.value.fix
+
+
+@pytest.mark.parametrize("form", ["utf-16-le", "utf-16-be"])
+def test_wide_characters_are_called_by_their_name(folder, form):
+    (folder / "a.csv").write_bytes("\ufeffuser,item\n1,2\n".encode(form))
+    with pytest.raises(DataError, match=r"a\.csv is written in UTF-16") as caught:
+        read_table(folder / "a.csv", ["user", "item"])
+    assert "UTF-8" in caught.value.fix
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.csv", b""), ("a.csv", b"u,i\n1,2,3\n"), ("a.parquet", b"PAR1")])

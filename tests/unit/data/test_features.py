@@ -81,6 +81,17 @@ def test_features_of_a_file(world):
     assert text.check.present == 0.98
     assert text.check.control == "as-given"
     assert text.check.where == f"{folder / 'text.npz'}, emb"
+    assert text.check.others == 0
+    assert "belong to none" not in str(text.check)
+
+
+def test_rows_of_no_item_are_counted(world):
+    data, rows, folder = world
+    more = np.concatenate([rows, rows[:3]])
+    np.savez(folder / "more.npz", emb=more, item_id=[*data.item_ids.tolist(), 900, 901, 902])
+    check = item_features(InteractionOptions(text="more.npz"), data, folder)["text"].check
+    assert check.others == 3
+    assert "100.0% of 100 items × 5 (3 rows belong to none of them)" in str(check)
 
 
 def test_no_table_no_features(world):

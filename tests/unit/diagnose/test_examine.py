@@ -54,6 +54,16 @@ def test_a_rule_without_its_inputs_is_not_examined_and_says_what_it_lacks() -> N
     assert everything == {entry.name for entry in RULES if entry.make.when != "compare"}
 
 
+def test_advice_leaves_out_what_the_run_is_set_to_already() -> None:
+    starved = {"branch/visual/grad": [1.0] * 4, "branch/visual/share": [0.01] * 4}
+    for fusion, override in {"gate": "model.fusion=zero", "zero": ""}.items():
+        (finding,) = examine(run_of(starved, settings={"model.fusion": fusion})).findings
+        assert finding.override == override
+    growing = {"lam": [2.0**t for t in range(10)]}
+    (finding,) = examine(run_of(growing, settings={"method.start": "anchor", "balance.name": "v12"})).findings
+    assert finding.override == "balance=equilibrium"  # of two settings, the one that is left
+
+
 def test_an_empty_recording_passes_nothing() -> None:
     verdict = examine(Recording("nothing", {}))
     assert verdict.passed == []

@@ -152,6 +152,7 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         [
             run_of({"branch/visual/grad": [0.009] * 4, "branch/visual/move": [0.11] * 4}),
             run_of({"branch/visual/grad": [0.011] * 4, "branch/visual/share": [0.101] * 4}),
+            run_of({"branch/visual/grad": [1.0] * 3, "branch/visual/share": [0.01] * 3}),  # two checkpoints after ¼·3
         ],
     ),
     "router-collapse": (
@@ -162,6 +163,7 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         [
             run_of({"router/0": [0.89] * 4, "router/1": [0.11] * 4, "router/0/deviation": [0.011] * 4}),
             run_of({"router/0": [1.0] * 4}),  # there is no other
+            run_of({"router/0": [0.99] * 3, "router/1": [0.01] * 3}),  # two checkpoints after ¼·3
         ],
     ),
     "temperature-inversion": (
@@ -378,6 +380,12 @@ def test_a_term_that_has_nothing_left_to_ask_for_is_a_note() -> None:
 
 def test_overlap_that_was_asked_for_is_a_note() -> None:
     finding = found(run_of(overlap=0.5, overlap_asked=True), "partition-overlap")
+    assert finding is not None
+    assert finding.severity == "note"
+
+
+def test_shuffled_rows_are_a_control_and_so_a_note() -> None:
+    finding = found(run_of(features=[{**FEATURES, "control": "shuffled"}]), "features-missing")
     assert finding is not None
     assert finding.severity == "note"
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import isnan
 
 import pytest
@@ -56,6 +57,20 @@ def test_of_two_runs_of_one_seed_the_one_given_last_counts():
     (line,) = compare([run("old", 0, 0.1), run("new", 0, 0.9)]).lines
     assert list(line.runs) == ["new"]
     assert line.final.mean == 0.9
+
+
+def test_runs_of_one_configuration_on_other_data_are_rows_of_their_own():
+    given = [("a-0", 0, "first00"), ("a-1", 1, "first11"), ("b-0", 0, "second00"), ("b-1", 1, "second11")]
+    runs = [replace(run(name, seed, 0.5), content=content) for name, seed, content in given]
+    found = compare(runs).lines
+    assert [list(line.runs) for line in found] == [["a-0", "a-1"], ["b-0", "b-1"]]
+    assert [line.label for line in found] == ["FedAvg data first00", "FedAvg data second00"]
+
+
+def test_data_that_differ_by_seed_are_one_row():
+    runs = [replace(run(f"a-{seed}", seed, 0.5), content=f"drawn-{seed}") for seed in range(3)]
+    (line,) = compare(runs).lines
+    assert (line.label, list(line.seeds)) == ("FedAvg", [0, 1, 2])
 
 
 def test_what_all_rows_share_and_what_each_has_of_its_own():

@@ -1,12 +1,13 @@
 """One expert takes all, or the weights never leave uniform.
 
 mean weight of an expert > weight,   or (a note)
-deviation of its weight between items < deviation, both after `after` of the run
+deviation of its weight between items < deviation, both after `after` of the run and over at least `checkpoints`
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
 import numpy as np
 
@@ -28,14 +29,14 @@ from equipoise.diagnose.rule import Limits, Rule
     remedy="give the router the user's state, and an entropy term that fades",
 )
 def router_collapse(run: Recording, limit: Limits) -> Iterator[Sign]:
-    after = int(limit["after"] * run.steps)
+    after, least = ceil(limit["after"] * run.steps), limit["checkpoints"]
     experts = [name for name in run.names("router/*") if name.count("/") == 1]
     if len(experts) < 2:
         return
     for name in experts:
         weight, spread = run.mean(name).since(after), run.mean(f"{name}/deviation").since(after)
         expert = name.removeprefix("router/")
-        if len(weight) and (mean := float(np.mean(weight.values))) > limit["weight"]:
+        if len(weight) >= least and (mean := float(np.mean(weight.values))) > limit["weight"]:
             yield Sign(None, weight.steps.tolist(), {"expert": expert, "weight": mean}, "one")
-        elif len(spread) and (most := float(spread.values.max())) < limit["deviation"]:
+        elif len(spread) >= least and (most := float(spread.values.max())) < limit["deviation"]:
             yield Sign(None, spread.steps.tolist(), {"expert": expert, "deviation": most}, "uniform", "note")

@@ -3,7 +3,7 @@
     branch gradient / backbone gradient < grad   and   parameter movement ratio < move,
     or   share of the output < share
 
-on average after `after` of the run: a branch that starts from zero is silent at first.
+on average after `after` of the run, over at least `checkpoints`: a branch that starts from zero is silent at first.
 The gradient alone does not tell: Adam moves weights by the same amount however small their gradient is.
 Source: original report 5.
 """
@@ -11,6 +11,7 @@ Source: original report 5.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
 import numpy as np
 
@@ -28,8 +29,9 @@ from equipoise.diagnose.rule import Limits, Rule
         "still": "branch {branch} gets {grad:.2g} of the backbone's gradient and moves {move:.2g} as far ({when})",
         "silent": "branch {branch} makes up {share:.1%} of the output ({when})",
     },
-    cause="a small gate in front of the branch multiplies its output and, on the way back, its gradient",
-    remedy="remove the gate, and let the branch's last layer start from zero instead",
+    cause="a small gate in front of the branch multiplies its output and, on the way back, its gradient; "
+    "or the branch started from zero and has learnt little since",
+    remedy="remove the gate, and let the branch's last layer start from zero; where it does, train for longer",
     override="model.fusion=zero",
     explains=("chance-level", "router-collapse"),
 )
@@ -37,8 +39,10 @@ def starved_branch(run: Recording, limit: Limits) -> Iterator[Sign]:
     for name in run.names("branch/*/grad"):
         branch = name.split("/")[1]
         grad, move, share = (run.mean(f"branch/{branch}/{part}") for part in ("grad", "move", "share"))
-        late = int(limit["after"] * run.steps)
+        late = ceil(limit["after"] * run.steps)
         steps = grad.since(late).steps.tolist()
+        if len(steps) < limit["checkpoints"]:
+            continue
         if _late(grad, late) < limit["grad"] and _late(move, late) < limit["move"]:
             yield Sign(None, steps, {"branch": branch, "grad": _late(grad, late), "move": _late(move, late)}, "still")
         elif _late(share, late) < limit["share"]:
