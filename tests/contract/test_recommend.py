@@ -155,6 +155,12 @@ def test_a_group_that_the_model_has_not_is_refused(key):
         build(rec(key))
 
 
+@pytest.mark.parametrize(("kind", "is_balanced"), [("visual", False), ("both", True)])
+def test_one_expert_has_no_use_to_balance(kind, is_balanced):
+    names = {name for _, _, name in numbers(records(rec("rounds=1", *KINDS[kind])))}
+    assert ("loss/lb" in names) == is_balanced
+
+
 def test_stages_that_take_longer_than_the_run_are_refused():
     with pytest.raises(ConfigError, match="the stages take 9 rounds and the run has 2"):
         build(rec("rounds=2", "client.stages=[{rounds: 9, groups: [backbone]}]"))

@@ -1,6 +1,6 @@
 """The recommender's objective: the next item, and two views of it that agree.
 
-L_b = rec + w_lb·lb        L_a = con, where there are two experts
+L_b = rec + w_lb·lb        L_a = con        lb and con where there are two experts
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossK
         parts = {"rec": masked_mean(each, valid)}
         measured: dict[str, Tensor] = {}
         align = None
+        if load and len(ranked.experts) > 1:  # a single one has all the weight
+            parts["lb"] = load * load_balance(ranked.weights.flatten(0, 1), valid.flatten())
         if ranked.experts:
-            parts |= {"lb": load * load_balance(ranked.weights.flatten(0, 1), valid.flatten())} if load else {}
             measured |= _branches(ranked, valid, experts_of(net.params))
         if how is not None and len(ranked.experts) == 2:
             surprised = surprise(each.detach(), level_of(each.detach(), windows))
