@@ -71,7 +71,8 @@ def gain(study: Study, ours: str, theirs: str, name: str) -> str:
     if kept:
         of_users = paired(*np.mean(kept, axis=0), seed=0)
         interval = f" [{of_users.low:+.3f}, {of_users.high:+.3f}]"
-    return f"{fmean(gains):+.3f} ({min(gains):+.3f} … {max(gains):+.3f}){interval}"
+    over_seeds = f" ({min(gains):+.3f} … {max(gains):+.3f})" if len(gains) > 1 else ""
+    return f"{fmean(gains):+.3f}{over_seeds}{interval}"
 
 
 def _claims(study: Study) -> list[Claim]:
