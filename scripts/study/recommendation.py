@@ -21,12 +21,14 @@ CONTROLS = {
     "+ text": "text, shuffled rows",
     "both": "both, shuffled rows",
 }
+STEPS = {"+ memory": "both", "+ global memory": "+ memory"}
+"""What a row adds to another."""
 IDS, FULL, CEILING = "ids alone", "+ global memory", "centralised"
 
 
 def parts(study: Study) -> list[str]:
     return [
-        *figures_and_gains(study, CONTROLS),
+        *figures_and_gains(study, STEPS | CONTROLS),
         claims(_claims(study)),
         figures.curves(
             study, study.labels, {"hr@10/full/validation": "validation"}, "figures/recommendation.svg", "HR@10, full"
@@ -34,8 +36,8 @@ def parts(study: Study) -> list[str]:
     ]
 
 
-def figures_and_gains(study: Study, controls: Mapping[str, str]) -> list[str]:
-    """Every row beside what needs no training; what rows gain over ids, and over their shuffled controls."""
+def figures_and_gains(study: Study, others: Mapping[str, str]) -> list[str]:
+    """Every row beside what needs no training; what rows gain over ids, and over the other row named with them."""
     first = study.labels[0]
     beside = [[who, *(f"{study.server(first, f'{name}/{who}')[0]:.3f}" for name in SHOWN)] for who in REFERENCES]
     rows = [[study.named(label), *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
@@ -43,7 +45,7 @@ def figures_and_gains(study: Study, controls: Mapping[str, str]) -> list[str]:
         "On test, of the round that validation chose; in brackets the mean 95 % bootstrap interval over users.",
         table(["", *SHOWN], [*beside, *rows]),
     ]
-    wanted = [(label, IDS) for label in study.labels if label != IDS] + list(controls.items())
+    wanted = [(label, IDS) for label in study.labels if label != IDS] + list(others.items())
     pairs = [(ours, theirs) for ours, theirs in wanted if study.common(ours, theirs)]
     if pairs:
         gains = [[f"{a} − {b}", *(gain(study, a, b, name) for name in SHOWN)] for a, b in pairs]
