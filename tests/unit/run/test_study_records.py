@@ -9,7 +9,7 @@ from statistics import fmean
 import polars as pl
 import pytest
 from scripts.study import recommendation, records
-from scripts.study.read import Study
+from scripts.study.read import SCHEMA, Study
 
 from equipoise.config.loader import Request, load
 from equipoise.run.grid import Cell
@@ -79,7 +79,15 @@ def test_differences_have_intervals_where_hits_were_kept_and_only_common_seeds_c
     runs = {(names[0], 0): "a", (names[1], 0): "b", (names[2], 1): "c"}
     both = Study("small", pl.concat([*rows[:2], rows[2].with_columns(seed=pl.lit(1, pl.Int64))]), runs)
     text = "\n".join(recommendation.figures_and_gains(both, {"other": "elsewhere"}))
-    assert "| other − ids alone | +0.000 (+0.000 … +0.000) [+0.000, +0.000] |" in text
+    assert "| other − ids alone | +0.000 [+0.000, +0.000] |" in text, "one seed has no range"
     assert "elsewhere −" not in text
     assert "− elsewhere" not in text
     assert "| other (seed 0) |" in text
+
+
+def test_several_seeds_have_a_range():
+    rows = [("ids", seed, 0, None, "ndcg@10/full", 0.1) for seed in (0, 1)]
+    rows += [("more", seed, 0, None, "ndcg@10/full", value) for seed, value in ((0, 0.2), (1, 0.3))]
+    runs = {(label, seed): "run" for label in ("ids", "more") for seed in (0, 1)}
+    study = Study("small", pl.DataFrame(rows, schema=SCHEMA, orient="row"), runs)
+    assert recommendation.gain(study, "more", "ids", "ndcg@10/full") == "+0.150 (+0.100 … +0.200)"
