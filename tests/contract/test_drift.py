@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from equipoise.config.loader import load
 from equipoise.data.interactions import Features, Interactions
 from equipoise.evaluate.interest import away, centred
+from equipoise.evaluate.recommender import Shown
 from equipoise.evaluate.slice_judge import SliceJudge
 from equipoise.run.build import build
 from equipoise.server.predict import Merged
+from tests.conftest import records
 
 LONG = ("data.users=200", "data.length=300", "data.items=3000", "data.split=slices", "data.slices=10", "rounds=9")
 
@@ -44,6 +47,30 @@ def test_away_by_hand():
     assert seen.tolist() == [[False, True, True]]
     assert values[0] == pytest.approx([0, -1, 0])
     assert np.linalg.norm(centred(table), axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("own", ["method=local-only", "server.personal=[items]"])
+def test_whoever_has_a_model_of_their_own_is_scored_by_it(own):
+    settings = [
+        "data.users=12",
+        "data.split=slices",
+        "data.slices=4",
+        "rounds=3",
+        "server.fraction=0.5",
+        "client.lr=3.0",
+    ]
+    federation = build(load("rec/sasrec", [*settings, own]).config)
+    judge, last = federation.judge, records(federation)[-1].snapshot
+    assert isinstance(judge, SliceJudge)
+    shown, merged = judge.shown(3), Merged(last.server.model, ())
+    scores = judge.shop.shown(merged, last.own, shown)
+    assert 0 < len(last.own) <= 12
+    for user in np.unique(shown.users).tolist():
+        its = shown.users == user
+        model = {**merged.model, **(last.own[user].model if user in last.own else {})}
+        mine = Shown(shown.users[its], shown.at[its])
+        assert torch.equal(scores[its], torch.cat(list(judge.shop.scores(model, {}, last.own, mine))))
+    assert not torch.allclose(scores, judge.shop.shown(merged, {}, shown))
 
 
 def test_what_stands_beside_a_slice_is_of_what_came_before_it():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +12,11 @@ import torch
 
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, DataError
 from equipoise.core.values import ClientUpdate
 from equipoise.engine.local import Local
 from equipoise.evaluate import recommender
-from equipoise.run.build import build
+from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate, first_snapshot, plan
 from equipoise.server.predict import Merged
@@ -42,6 +44,8 @@ KINDS = {
     "whole catalogue": ("method.loss=softmax",),
     "sampled": ("method.loss=sampled", "method.negatives=9"),
     "bpr": ("method.loss=bpr", "method.negatives=9"),
+    "all that is unmet": ("method.loss=sampled", "method.negatives=150"),
+    "bpr with all": ("method.loss=bpr", "method.negatives=150"),
     "personal router": ("server.personal=[router]",),
     "staged": ("client.stages=[{rounds: 1, groups: [items, backbone]}]",),
 }
@@ -127,6 +131,18 @@ def test_a_run_ends_when_validation_no_longer_improves():
     steps = records(rec("rounds=40", "evaluate.patience=2", "method.server.lr=1e-9", "client.lr=1e-9"))
     assert len(steps) < 10
     assert any(row.name == "hr@10/full" for row in steps[-1].rows)
+
+
+def test_patience_counts_what_was_scored():
+    """Every fifth round is: best in the fifth, no better in the tenth and in the fifteenth."""
+    still = ("method.server.lr=1e-9", "client.lr=1e-9", *ID_ONLY)
+    assert len(records(rec("rounds=40", "evaluate.every=5", "evaluate.patience=2", *still))) == 15
+
+
+def test_a_stream_that_should_wait_for_validation_is_refused():
+    with pytest.raises(ConfigError, match="a stream has no validation score") as caught:
+        build(rec("data.split=slices", "data.slices=4", "evaluate.patience=2"))
+    assert "evaluate.patience=null" in caught.value.fix
 
 
 def test_what_a_stage_does_not_train_stays_to_the_last_bit():
@@ -269,6 +285,35 @@ def test_scores_do_not_depend_on_how_many_are_formed_at_once(monkeypatch, users,
     parts = list(shop.scores(best.model, best.gift, best.own, shown))
     assert len(parts) == -(-24 // users)
     assert torch.allclose(torch.cat(parts), plain, atol=1e-4)
+
+
+def of_table(folder: Path, histories: Sequence[Sequence[int]], *overrides: str) -> Federation:
+    """Everybody's items in order, as a table of their own; one round of everybody."""
+    rows = [f"{user},{item},{time}" for user, items in enumerate(histories) for time, item in enumerate(items)]
+    (folder / "mine.csv").write_text("\n".join(["user,item,time", *rows]))
+    mine = ["data=table", "data.file=mine.csv", "rounds=1", "server.fraction=1.0", *overrides]
+    return build(load("rec/sasrec", mine).config, folder)
+
+
+def test_an_item_that_is_met_again_costs_no_more_than_chance(tmp_path):
+    """Of 30 items each user meets 40, and some as targets that were met before their window."""
+    draw = np.random.default_rng(0)
+    found = numbers(records(of_table(tmp_path, [draw.integers(30, size=40).tolist() for _ in range(12)])))
+    losses = [value for (_, client, name), value in found.items() if name == "loss/rec" and client is not None]
+    assert len(losses) == 12
+    assert max(losses) < np.log(30) + 0.1
+
+
+def test_a_sampled_loss_with_nothing_to_draw_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"1 of 2 users met all 6 items \(the first: 1\)") as caught:
+        of_table(tmp_path, [[0, 1, 2, 3, 4, 5], [*range(6), 0, 1]], "method.loss=sampled")
+    assert "method.loss=unmet" in caught.value.fix
+
+
+@pytest.mark.parametrize("method", ["centralised", "local-only", "fedavg"])
+def test_a_method_without_a_policy_says_what_to_set(method):
+    with pytest.raises(ConfigError, match="set balance=none, or method=feddmmr"):
+        build(rec(f"method={method}"))
 
 
 @pytest.mark.parametrize(

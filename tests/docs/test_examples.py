@@ -26,7 +26,7 @@ from tests.docs.documents import DOCS, DOCUMENTS, README_ZH, ROOT, blocks, name_
 from tests.unit.diagnose.runs import found, run_of
 
 SHELL = [path for path in DOCUMENTS if path != README_ZH and blocks(path, "sh")]
-SLOW = {"report.md", "fuse.md", "run-a-sweep.md", "write-a-preset.md"}
+SLOW = {"diagnose.md", "report.md", "fuse.md", "run-a-sweep.md", "write-a-preset.md"}
 """Pages whose commands have tests of their own: run with -m slow."""
 PAGES = [pytest.param(path, marks=pytest.mark.slow if path.name in SLOW else ()) for path in SHELL]
 SMALL = ["data.limit=200", "model=mlp", "rounds=1", "partition.clients=3"]

@@ -24,6 +24,8 @@ from tests.docs.documents import (
     tables,
 )
 
+TUTORIAL = "why-did-it-fail.md"
+"""Its blocks are run by a test of its own, which compares what they print."""
 PRESET_FILES = sorted(PRESETS.rglob("*.yaml"))
 
 
@@ -36,6 +38,12 @@ def test_every_link_leads_to_a_file_and_a_heading(document: Path) -> None:
         if place:
             headings = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
             assert place in [slug(heading) for heading in headings], f"no heading for {target}"
+
+
+@pytest.mark.parametrize("document", [path for path in DOCUMENTS if path.name != TUTORIAL], ids=name_of)
+def test_no_shell_block_escapes_being_run(document: Path) -> None:
+    """`sh` is run and `text` says that it is not; any other name for a shell would be neither."""
+    assert not {block.language for block in blocks(document)} & {"bash", "shell", "console", "zsh"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)

@@ -24,12 +24,15 @@ from equipoise.core.streams import stream, stream_seed
 from equipoise.core.values import Indices, Labels, State, Task
 from equipoise.memory.dynamic import Kept, MemoryOptions
 from equipoise.memory.product import Rows
-from equipoise.memory.prototypes import centres
+from equipoise.memory.prototypes import apart, centres, each_of_length_one
 from equipoise.models.recommender import SasrecOptions
 from equipoise.models.windows import Windows
 
 KEPT = ("positions", "times", "uses")
 """What the columns of a memory are called in a client's state."""
+NOBODY = -1
+"""Fills the list of negatives of a client who has met so much that fewer are left: clients along one axis have equally
+long lists."""
 RATE = 0.1
 """How fast the running mean and deviation of a client's losses follow."""
 
@@ -92,7 +95,8 @@ class HistoryFeed:
         drawn = self._drawn()
         owned = np.concatenate([history.items for history in histories])
         self.rows = np.unique(np.concatenate([owned, drawn])) if work.holds_rows and len(drawn) else None
-        self._negatives = self._local(drawn)
+        behind = work.negatives - len(drawn)
+        self._negatives = np.pad(self._local(drawn), (0, behind), constant_values=NOBODY)
 
     @property
     def samples(self) -> int:
@@ -140,11 +144,11 @@ class HistoryFeed:
         """A few centres of what the client remembers; the features of an item never leave it."""
         if self._recall is None or self.work.prototypes == 0:
             return {}
-        rows = self._recall.features[self._kept()[0]]
+        widths = list(self.work.widths.values())
+        rows = each_of_length_one(self._recall.features[self._kept()[0]], widths)
         seed = stream_seed(self.work.config.seed, "told", self.task.step, self.task.client)
-        found, behind = centres(rows, self.work.prototypes, seed)
-        cuts = np.cumsum(list(self.work.widths.values()))[:-1]
-        split = zip(self.work.widths, np.split(found, cuts, axis=1), strict=True)
+        found, behind = centres(rows, self.work.prototypes, seed, widths)
+        split = zip(self.work.widths, apart(found, widths), strict=True)
         parts = {f"centres.{name}": torch.from_numpy(part.copy()) for name, part in split}
         return {**parts, "weights": torch.from_numpy(behind)}
 

@@ -148,7 +148,7 @@ class EvaluateOptions(Options):
 
     every: int = Field(1, ge=1, description="score every n-th checkpoint")
     patience: int | None = Field(
-        None, ge=1, description="end the run after so many checkpoints without a better validation score"
+        None, ge=1, description="end the run after so many scored checkpoints without a better validation score"
     )
     clients: int = Field(20, ge=0, description="at most this many clients' own models are scored on the test set")
     client_images: int | None = Field(

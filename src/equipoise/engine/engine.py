@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from equipoise.client.train import Recipe, train
+from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.errors import ClientError, ConfigError, EquipoiseError, Problem
@@ -109,7 +110,9 @@ def _objections(config: Config, method: Method) -> Iterator[Problem]:
     """Answers that the configuration gives and the method does not leave open."""
     name, server = config.method.name, config.server
     if method.balance is not None and config.balance.name != "none":
-        message = f"method '{name}' chooses λ itself; '{config.balance.name}' would do nothing; use method=etf-align"
+        other = "feddmmr" if isinstance(config.data, InteractionOptions) else "etf-align"
+        message = f"method '{name}' chooses λ itself; '{config.balance.name}' would do nothing"
+        message += f"; set balance=none, or method={other}"
         yield Problem("balance", message)
     if method.merge is not None and server.merge is not None:
         yield Problem("server.merge", f"method '{name}' has no prototypes to merge")

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from equipoise.config.schema import Config
@@ -51,8 +50,6 @@ class RankJudge:
     features: Mapping[str, Features]
     config: Config
     content: str
-    is_merged: bool = True
-    """False: every client is scored by its own model."""
     headline: str = HEADLINE
     choice: str | None = CHOICE
     known: dict[str, Target] = field(default_factory=dict)
@@ -73,7 +70,7 @@ class RankJudge:
         target = self.target("test")
         found, ranks = self._ranked(merged, own, "test")
         found |= self._beside(target)
-        if self.shop.work.memory is not None and self.is_merged:
+        if self.shop.work.memory is not None and self.shop.is_merged:
             recalled = self.shop.recalled(merged.model, merged.gift, own, target.shown, target.items)
             found |= {"memory/effect": recalled.effect, "memory/p_positive/test": recalled.holds_target}
         for protocol, each in ranks.items():
@@ -103,17 +100,7 @@ class RankJudge:
 
     def _ranked(self, merged: Merged, own: Own, split: str) -> tuple[dict[str, float], ranking.Ranks]:
         target = self.target(split)
-        shown = self._shown(merged, own, target.shown)
-        scores = torch.cat([part for state, whom in shown for part in self.shop.scores(state, merged.gift, own, whom)])
-        return self._metrics(scores, target)
-
-    def _shown(self, merged: Merged, own: Own, shown: Shown) -> list[tuple[State, Shown]]:
-        """Which model scores whom: the merged one everybody, or each client's own its own user."""
-        if self.is_merged:
-            return [(merged.model, shown)]
-        models = {client: {**merged.model, **state.model} for client, state in own.items()}
-        one = [Shown(shown.users[k : k + 1], shown.at[k : k + 1]) for k in range(len(shown.users))]
-        return [(models.get(int(whom.users[0]), merged.model), whom) for whom in one]
+        return self._metrics(self.shop.shown(merged, own, target.shown), target)
 
     def _metrics(self, scores: Tensor, target: Target) -> tuple[dict[str, float], ranking.Ranks]:
         ranks = ranking.by_protocol(scores, target.items, target.excluded, target.drawn)

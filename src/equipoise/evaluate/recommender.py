@@ -23,6 +23,7 @@ from equipoise.models.experts import Rows
 from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Windows
 from equipoise.objective.recommend import COMMON
+from equipoise.server.predict import Merged
 
 SCORES = 55_000
 """Scores formed in one pass: users times items, so few that what the experts read for them stays in the cache."""
@@ -56,8 +57,21 @@ class Shop:
     data: Interactions
     ends: Indices | None = None
     """[U] where training ended: what clients remember that were never asked, they remember up to there."""
+    is_merged: bool = True
+    """False: every client is scored by its own model."""
     fresh: dict[tuple[int, int], Kept] = field(default_factory=dict)
     """What clients remember that were never asked."""
+
+    def shown(self, merged: Merged, own: Mapping[int, ClientState], shown: Shown) -> Tensor:
+        """[N, V] as each of them would see it: by the merged model, or by their clients' own."""
+        if self.is_merged:
+            return torch.cat(list(self.scores(merged.model, merged.gift, own, shown)))
+        found = torch.empty(len(shown.users), self.data.n_items)
+        for user in np.unique(shown.users).tolist():
+            its, mine = shown.users == user, own[user].model if user in own else {}
+            whom = Shown(shown.users[its], shown.at[its])
+            found[its] = torch.cat(list(self.scores({**merged.model, **mine}, merged.gift, own, whom)))
+        return found
 
     def scores(self, state: State, gift: State, own: Mapping[int, ClientState], shown: Shown) -> Iterator[Tensor]:
         """[n, V] of so many users at a time, by one model for all."""

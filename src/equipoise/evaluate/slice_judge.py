@@ -64,7 +64,7 @@ class SliceJudge:
         shown = self.shown(here + 1)
         data = self.histories.interactions
         targets = data.items[data.bounds[shown.users] + shown.at]
-        scores = torch.cat(list(self.shop.scores(merged.model, merged.gift, own, shown)))
+        scores = self.shop.shown(merged, own, shown)
         excluded = self._met(shown, scores.shape[1])
         drawn = None if self._drawn is None else self._drawn[shown.users]
         ranks = ranking.by_protocol(scores, targets, excluded, drawn)

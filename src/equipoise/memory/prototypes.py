@@ -1,12 +1,16 @@
 """What clients tell of their memories, and what the server makes of it: a few centres, never an item.
 
-    client   k-means (k = 5) on the features of its memory rows
+    client   k-means (k = 5) on the features of its memory rows, each modality of length 1
     server   all clients' centres and what it knew before, weighted by the rows behind them, clustered anew
 
-Centres have no order, so they are never averaged row by row. Source: ours, after the fifth original report.
+Centres have no order, so they are never averaged row by row. Modalities stand side by side, so that a centre's picture
+and its text belong together; where one is not known its part is 0, and is left out of that part's mean. Source: ours,
+after the fifth original report.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +19,28 @@ from equipoise.core.streams import stream_seed
 from equipoise.memory.product import Rows, product
 
 ROUNDS = 20
+TINY = np.finfo(np.float32).tiny
 
 
-def centres(rows: Rows, k: int, seed: int, weights: Rows | None = None) -> tuple[Rows, Rows]:
+def apart(rows: Rows, widths: Sequence[int]) -> list[Rows]:
+    """The modalities of rows in which they stand side by side."""
+    return np.split(rows, np.cumsum(widths)[:-1], axis=1)
+
+
+def each_of_length_one(rows: Rows, widths: Sequence[int]) -> Rows:
+    """The same rows with every modality of length 1; 0 where it is not known."""
+    lengths = np.stack([np.linalg.norm(part, axis=1) for part in apart(rows, widths)], 1)
+    found: Rows = rows / np.repeat(np.where(lengths > 0, lengths, 1), widths, axis=1)
+    return found
+
+
+def centres(rows: Rows, k: int, seed: int, widths: Sequence[int], weights: Rows | None = None) -> tuple[Rows, Rows]:
     """(k or fewer centres, the weight behind each) by k-means with a seeded start; empty for no rows.
 
     Lloyd's steps on a few hundred rows: scikit-learn's take a hundred times as long to set up, for every client.
     """
     shares = np.ones(len(rows), dtype=np.float32) if weights is None else weights
+    known = np.repeat(np.stack([part.any(1) for part in apart(rows, widths)], 1), widths, axis=1) * shares[:, None]
     rng = np.random.default_rng(stream_seed(seed, "centres", len(rows)))
     centre = _spread(rows, min(k, len(rows)), shares, rng)
     for _ in range(ROUNDS):
@@ -30,7 +48,7 @@ def centres(rows: Rows, k: int, seed: int, weights: Rows | None = None) -> tuple
         moved = centre.copy()
         for j in np.unique(nearest):
             mine = nearest == j
-            moved[j] = np.average(rows[mine], axis=0, weights=shares[mine])
+            moved[j] = (known[mine] * rows[mine]).sum(0) / np.maximum(known[mine].sum(0), TINY)
         if np.array_equal(moved, centre):
             break
         centre = moved

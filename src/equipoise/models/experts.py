@@ -34,15 +34,21 @@ NOTHING = 3.0
 GATE = 0.1
 
 
+Held = tuple[Tensor, Tensor]
+"""Features [V, d] of items, and which of them have any [V]."""
+
+
 class Rows(NamedTuple):
     """What rows of memory, the learnt one last, have for every item, and what an item has without them.
 
+    there      [..., R]      whether anything is known of the row in this modality
     affinity   [..., R, V]
     values     [..., R, D]   ũ_r
     worth      [..., R, V]   ⟨O(γ∘ũ_r), e_c + t⟩
     floor      [V]           ⟨Oβ, e_c + t⟩
     """
 
+    there: Tensor
     affinity: Tensor
     values: Tensor
     worth: Tensor
@@ -52,7 +58,7 @@ class Rows(NamedTuple):
         """Of each window its own [W, M], and the last ones, which all share."""
         last = torch.arange(len(self.values) - shared, len(self.values), device=memory.device)
         at = torch.cat([memory, last.expand(len(memory), -1)], 1)
-        return Rows(self.affinity[at], self.values[at], self.worth[at], self.floor)
+        return Rows(self.there[at], self.affinity[at], self.values[at], self.worth[at], self.floor)
 
 
 class Read(NamedTuple):
@@ -88,35 +94,41 @@ class Expert(nn.Module):
         self.gate = nn.Parameter(torch.tensor(GATE)) if fusion == "disconnected" else None
         self.is_gated = fusion == "gate"
 
-    def held(self, told: Windows) -> tuple[Tensor, Tensor]:
+    def held(self, told: Windows) -> Held:
         """Features and presence of the items whose rows the client holds."""
         return (self.table[told.rows], self.present[told.rows]) if told.rows.numel() else (self.table, self.present)
 
-    def rows(self, memory: Tensor, table: Tensor, common: Tensor | None, items: Tensor | None) -> Rows:
-        """Of features [..., R, d], the common ones [G, d] and the learnt row behind them. `items` [V, D] are the e_c;
-        None for whoever asks for no worth."""
+    def rows(self, memory: Tensor, held: Held, common: Tensor | None, items: Tensor | None) -> Rows:
+        """Of remembered items [..., R], the common rows [G, d] and the learnt one behind them. `items` [V, D] are the
+        e_c; None for whoever asks for no worth."""
+        table, there = held[0], held[1][memory]
+        memory = table[memory]
         if common is not None:
+            known = common.ne(0).any(1)
             placed = F.normalize(common - self.centre, dim=1)
             memory = torch.cat([memory, placed.expand(*memory.shape[:-2], -1, -1)], -2)
+            there = torch.cat([there, known.expand(*there.shape[:-1], -1)], -1)
         one = (*memory.shape[:-2], 1, -1)
+        there = torch.cat([there, there.new_ones(*there.shape[:-1], 1)], -1)
         keys = torch.cat([memory @ self.key.T, self.no_key.expand(one)], -2) * len(self.no_key) ** -0.5
         affinity = torch.linalg.multi_dot([keys.flatten(0, -2), self.query, table.T]).unflatten(0, keys.shape[:-1])
         values = torch.cat([memory @ self.value.T, self.no_value.expand(one)], -2)
         values = values - values.mean(-1, keepdim=True)
         if items is None:
-            return Rows(affinity, values, values[..., :0], values[..., :0])
+            return Rows(there, affinity, values, values[..., :0], values[..., :0])
         met = items if self.taste is None else items + self.taste
-        return Rows(affinity, values, self.turned(values * self.norm.weight) @ met.T, met @ self.turned(self.norm.bias))
+        worth, floor = self.turned(values * self.norm.weight) @ met.T, met @ self.turned(self.norm.bias)
+        return Rows(there, affinity, values, worth, floor)
 
     def read(self, told: Windows, common: Tensor | None, items: Tensor | None, shelf: Rows | None = None) -> Read:
         """Every item over the rows that each window remembers, and the common ones; from the shelf, if there is one."""
         shared = 1 if common is None else 1 + len(common)
         if shelf is None:
-            table = self.held(told)[0]
-            rows = self.rows(table[told.memory], table, common, items)
+            rows = self.rows(told.memory, self.held(told), common, items)
         else:
             rows = shelf.taken(told.memory, shared)
-        seen = torch.cat([told.memory_valid, told.memory_valid.new_ones(len(told.memory), shared)], 1)
+        valid = torch.cat([told.memory_valid, told.memory_valid.new_ones(len(told.memory), shared)], 1)
+        seen = valid & rows.there
         bias = torch.cat([seen[:, :-1].float().log(), self.no_bias.expand(len(seen), 1)], 1)
         attention = (rows.affinity + bias[..., None]).softmax(1)
         covariance = rows.values @ rows.values.transpose(-1, -2) / rows.values.shape[-1]

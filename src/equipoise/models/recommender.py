@@ -51,24 +51,24 @@ class DmmrOptions(SasrecOptions):
 class Recommender(nn.Module):
     """`groups` names the parameters that are merged, frozen or staged together."""
 
-    stacks = True
-    """Whether many clients' weights can be trained along a leading axis."""
-    tables = ("items.weight", "items.bias")
-    """Weights with one row per item."""
-
     def __init__(self, options: SasrecOptions, n_items: int, features: Mapping[str, Features]) -> None:
         super().__init__()
         self.options = options
-        self.items = Items(n_items, options.width)
+        self.items = Items(n_items, options.width, self._is_dot)
         self.backbone = Backbone(options.width, options.blocks, options.heads, options.length)
         self.experts = nn.ModuleDict()
         self.router: Router | None = None
         if isinstance(options, DmmrOptions):
             for name, table in features.items():
-                has_taste = options.scoring == "dot"
-                self.experts[name] = Expert(table, options.width, options.keys, options.fusion, has_taste)
-            widths = [table.rows.shape[1] for table in features.values()]
-            self.router = Router(widths, options.width, options.router == "user")
+                self.experts[name] = Expert(table, options.width, options.keys, options.fusion, self._is_dot)
+            if len(features) > 1:
+                widths = [table.rows.shape[1] for table in features.values()]
+                self.router = Router(widths, options.width, options.router == "user")
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Weights with one row per item."""
+        return ("items.weight", "items.bias") if self._is_dot else ("items.weight",)
 
     @property
     def groups(self) -> dict[str, list[str]]:
@@ -89,17 +89,17 @@ class Recommender(nn.Module):
         """Of each expert, what the remembered items [R] have for all: for many windows by the same weights."""
         met = self.items.weight if self._is_dot else None
         named = zip(self.experts, self._experts, strict=True)
-        return [one.rows(one.table[remembered], one.table, common.get(name), met) for name, one in named]
+        return [one.rows(remembered, (one.table, one.present), common.get(name), met) for name, one in named]
 
     def rank(self, states: Tensor, windows: Windows, common: State, shelf: Sequence[Rows] = ()) -> Ranked:
         """Scores of all items after states [W, Q, D]; experts' outputs are of the windows' targets. With a shelf,
         the windows' memory counts its rows."""
-        if self.router is None:
+        if not self.experts:
             return self._dot(states) if self._is_dot else self._cosine(states)
         experts, met = self._experts, self.items.weight if self._is_dot else None
         named = zip(self.experts, experts, shelf or repeat(None, len(experts)), strict=True)
         reads = [expert.read(windows, common.get(name), met, rows) for name, expert, rows in named]
-        weights = self.router(self._user(windows), experts, windows)
+        weights = self._weights(windows)
         said = list(zip(experts, reads, weights.unbind(1), strict=True))
         outputs = tuple(expert.outputs(read, windows.targets) for expert, read, _ in said)
         own = weights.gather(2, windows.targets[:, None].expand(-1, len(experts), -1)).transpose(1, 2)
@@ -147,6 +147,13 @@ class Recommender(nn.Module):
         everything = torch.arange(items, device=said[0][2].device).expand(windows, -1)
         parts = [weight[..., None] * expert.turned(expert.outputs(read, everything)) for expert, read, weight in said]
         return torch.stack(parts).sum(0)
+
+    def _weights(self, windows: Windows) -> Tensor:
+        """[W, experts, V]; a single expert has all the weight where it sees the item."""
+        if self.router is None:
+            (expert,) = self._experts
+            return expert.held(windows)[1].float().expand(len(windows.items), 1, -1)
+        return self.router(self._user(windows), self._experts, windows)  # type: ignore[no-any-return]
 
     def _user(self, windows: Windows) -> Tensor:
         """The mean vector of the recent items, normalised; zero where there are none: [W, D]."""

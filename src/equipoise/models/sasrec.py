@@ -20,13 +20,14 @@ START = 0.02
 
 
 class Items(nn.Module):
-    """The item table, tied for input and scoring, a bias per item, and the scale of the dot product."""
+    """The item table, tied for input and scoring; for a dot product, a bias per item and a scale."""
 
-    def __init__(self, n_items: int, width: int) -> None:
+    def __init__(self, n_items: int, width: int, is_dot: bool) -> None:
         super().__init__()
         self.weight = nn.Parameter(START * torch.randn(n_items, width))
-        self.bias = nn.Parameter(torch.zeros(n_items))
-        self.scale = nn.Parameter(torch.ones(()))
+        if is_dot:
+            self.bias = nn.Parameter(torch.zeros(n_items))
+            self.scale = nn.Parameter(torch.ones(()))
 
     def forward(self, items: Tensor) -> Tensor:
         return F.embedding(items, self.weight)

@@ -22,7 +22,7 @@ class Windows(NamedTuple):
     keep             [P, W, T, D]  dropout's masks from the client's own stream; [0] for none
     rows             [R]           the items whose rows the client holds, which all numbers above count; [0] for all
     met              [W, V]        the items met before the window's first; [0] where nobody asks
-    negatives        [N]           items that a sampled loss compares the targets with, of those rows; [0] for none
+    negatives        [N]           of those rows, what a sampled loss compares the targets with, then −1; [0] for none
     """
 
     items: Tensor

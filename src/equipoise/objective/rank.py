@@ -25,7 +25,8 @@ def sampled_loss(positive: Tensor, negative: Tensor) -> Tensor:
 
 
 def bpr_loss(positive: Tensor, negative: Tensor) -> Tensor:
-    return -F.logsigmoid(positive[..., None] - negative).mean(-1)
+    """The mean over what was drawn: places in the list that hold nobody have a score of −∞, and cost nothing."""
+    return -F.logsigmoid(positive[..., None] - negative).sum(-1) / negative.isfinite().sum(-1)
 
 
 def masked_mean(values: Tensor, valid: Tensor) -> Tensor:

@@ -55,12 +55,24 @@ def per_position(ranked: Ranked, windows: Windows, kind: LossKind) -> tuple[Tens
     if kind == "softmax":
         return linear_softmax(ranked.states, ranked.table, ranked.offset, windows.targets)
     if kind == "unmet":
-        met = windows.met if ranked.offset.dim() == 2 else windows.met[:, None]
-        unmet = ranked.offset.masked_fill(met, GONE)
-        return linear_softmax(ranked.states, ranked.table, unmet, windows.targets, inputs_until(windows.items))
-    positive, negative = ranked.at(windows.targets), ranked.of(windows.negatives)
+        met, absent = rivals_gone(windows)
+        unmet = ranked.offset.masked_fill(met if ranked.offset.dim() == 2 else met[:, None], GONE)
+        return linear_softmax(ranked.states, ranked.table, unmet, windows.targets, absent)
+    positive, drawn = ranked.at(windows.targets), windows.negatives >= 0
+    negative = ranked.of(windows.negatives.clamp_min(0)).masked_fill(~drawn, -torch.inf)
     loss = sampled_loss(positive, negative) if kind == "sampled" else bpr_loss(positive, negative)
     return loss, (positive >= negative.amax(-1)).float()
+
+
+def rivals_gone(windows: Windows) -> tuple[Tensor, Tensor]:
+    """Items that are not compared with: in the whole window [W, V], and at each position [W, T, 2T].
+
+    A target that was met before the window is there where it is the target, and gone at every other position.
+    """
+    targets = torch.where(windows.valid, windows.targets, windows.targets[:, :1])
+    again = torch.where(windows.met.gather(1, targets), targets, windows.items[:, :1])
+    everywhere = again[:, None].expand(-1, targets.shape[1], -1)
+    return windows.met.scatter(1, targets, False), torch.cat([inputs_until(windows.items), everywhere], -1)
 
 
 def inputs_until(items: Tensor) -> Tensor:

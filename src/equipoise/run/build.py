@@ -32,7 +32,7 @@ from equipoise.evaluate.recommender import Shop
 from equipoise.evaluate.slice_judge import SliceJudge
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
-from equipoise.models.recommender import MODALITIES, DmmrOptions, wanted
+from equipoise.models.recommender import MODALITIES, wanted
 from equipoise.partition.divide import Partition, divide
 from equipoise.partition.sample import counted, owned
 from equipoise.partition.users import users
@@ -115,18 +115,21 @@ def build_recommendation(config: Config, options: InteractionOptions, data_path:
     partition = users(data.items, data.bounds, data.n_items)
     everybody = np.arange(data.n_users)
     owned = [everybody] if method.pools_data else list(everybody[:, None])
-    site = HistorySite(config, histories, features, owned)
+    site = HistorySite(config, histories, {name: features[name] for name in wanted(config.model)}, owned)
     model, work = site.parts()
     require_groups(config, model.groups)
+    if work.negatives:
+        _require_unmet(site, data)
     ends = None if histories.slices is not None else histories.train_end
-    shop, content = Shop(model, work, data, ends), content_of(data, features)
+    is_merged = method.predict is not None and not config.server.personal
+    shop, content = Shop(model, work, data, ends, is_merged), content_of(data, features)
+    known = features if options.features == "as-given" else {}
     judge: Judge
     if histories.slices is not None:
         _require_rounds(config, options)
-        judge = SliceJudge(shop, histories, config, content, features=features)
+        judge = SliceJudge(shop, histories, config, content, features=known)
     else:
-        is_merged = method.predict is not None and not config.server.personal
-        judge = RankJudge(shop, histories, features, config, content, is_merged)
+        judge = RankJudge(shop, histories, known, config, content)
     start, notes = state_of(model), notes_of(data, features)
     return Federation(config, clock_of(config), method, partition, site, judge, start, model.groups, notes)
 
@@ -134,17 +137,28 @@ def build_recommendation(config: Config, options: InteractionOptions, data_path:
 def load_histories(
     config: Config, options: InteractionOptions, data_path: Path | None
 ) -> tuple[Histories, dict[str, Features]]:
-    """The split histories, and the features that the model wants."""
+    """The split histories, and all features that are given: whose interest changed is asked of every model alike."""
     histories = hold_out(DATASETS.find(options.name, "data").make(options, data_path), options)
-    if not isinstance(config.model, DmmrOptions):
-        return histories, {}
     features = item_features(options, histories.interactions, data_path, config.seed)
     _require_features(config, features)
-    return histories, {name: features[name] for name in wanted(config.model)}
+    return histories, features
+
+
+def _require_unmet(site: HistorySite, data: Interactions) -> None:
+    """A sampled loss compares with what a user never met."""
+    last = site.config.steps - 1
+    full = [user for user in range(data.n_users) if len(np.unique(site.history(user, last).items)) == data.n_items]
+    if full:
+        what = f"{len(full)} of {data.n_users} users met all {data.n_items} items (the first: {data.user_ids[full[0]]})"
+        fix = "set method.loss=unmet or method.loss=softmax, which draw nothing"
+        raise DataError(f"{what}: a sampled loss has nothing to compare with", where="method.loss", fix=fix)
 
 
 def _require_rounds(config: Config, options: InteractionOptions) -> None:
     """In a stream every slice but the last is trained on, for as many rounds as any other."""
+    if config.evaluate.patience is not None:
+        what = "a stream has no validation score that could stop improving"
+        raise ConfigError(what, where="evaluate.patience", fix="set evaluate.patience=null")
     if config.is_one_shot or config.steps % (options.slices - 1):
         what = f"{options.slices} slices need rounds in a multiple of {options.slices - 1}, got {config.steps}"
         nearest = max(1, round(config.steps / (options.slices - 1))) * (options.slices - 1)

@@ -211,9 +211,11 @@ def better(federation: Federation, snapshot: Snapshot, merged: Merged, scores: S
 
 
 def is_enough(federation: Federation, snapshot: Snapshot, step: int) -> bool:
-    """Whether validation has not improved for as long as the configuration waits."""
-    patience, best = federation.config.evaluate.patience, snapshot.best
-    return patience is not None and best is not None and step - best.step >= patience
+    """Whether validation has not improved for as many scored checkpoints as the configuration waits."""
+    options, best = federation.config.evaluate, snapshot.best
+    if options.patience is None or best is None:
+        return False
+    return (step + 1) // options.every - (best.step + 1) // options.every >= options.patience
 
 
 def rows_of(federation: Federation, scores: Scores, step: int) -> list[Row]:

@@ -21,7 +21,6 @@ from equipoise.core.registry import DATASETS
 from equipoise.data.interactions import content_of as interactions_content
 from equipoise.data.splits import content_of as images_content
 from equipoise.engine.wire import Child, receive, send
-from equipoise.models.recommender import wanted
 from equipoise.run.build import load_histories
 from equipoise.run.grid import Cell, Grid
 from equipoise.store import read, write
@@ -99,8 +98,8 @@ class Contents:
     def of(self, cell: Cell) -> str:
         config, options = cell.config, cell.config.data
         key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
-        if isinstance(options, InteractionOptions):  # features are read for models that want them; controls are drawn
-            key += str((wanted(config.model), config.seed if options.features != "as-given" else None))
+        if isinstance(options, InteractionOptions) and options.features != "as-given":  # a control is drawn
+            key += str(config.seed)
         if key not in self.known:
             self.known[key] = self._read(config)
         return self.known[key]

@@ -15,7 +15,7 @@ import torch
 
 from equipoise.core.values import ClientUpdate, State
 from equipoise.memory.product import Rows
-from equipoise.memory.prototypes import centres
+from equipoise.memory.prototypes import apart, centres
 from equipoise.server.merge import Merge, ServerState
 
 FADE = 0.5
@@ -44,14 +44,17 @@ def _clustered(told: Sequence[State], memory: State, rows: int) -> tuple[Rows, R
     if ROWS in memory:
         parts.append(memory[ROWS].numpy())
         weights.append(FADE * memory[WEIGHTS].numpy())
-    return centres(np.concatenate(parts), rows, 0, np.concatenate(weights))
+    return centres(np.concatenate(parts), rows, 0, _widths(told[0]), np.concatenate(weights))
 
 
 def _sent(found: Rows, told: State) -> State:
     """The rows of each modality, as experts read them."""
-    cuts = np.cumsum([told[name].shape[1] for name in _names(told)])[:-1]
-    split = zip(_names(told), np.split(found, cuts, axis=1), strict=True)
+    split = zip(_names(told), apart(found, _widths(told)), strict=True)
     return {f"{SENT}{name.removeprefix(TOLD)}": torch.from_numpy(part.copy()) for name, part in split}
+
+
+def _widths(told: State) -> list[int]:
+    return [told[name].shape[1] for name in _names(told)]
 
 
 def _names(told: State) -> list[str]:

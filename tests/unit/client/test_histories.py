@@ -135,3 +135,21 @@ def test_the_newest_items_stand_last():
 def test_a_position_that_was_never_trained_on_surprises_nobody():
     z = standardised(np.array([-1, 3, 1], np.float32), np.array([2, 0.5], np.float32))
     assert z.tolist() == [0, 2, -2]
+
+
+def test_a_client_tells_the_mean_of_what_it_remembers_as_experts_know_it():
+    """Experts know every modality by rows of length 1; side by side they are shorter, where both are known."""
+    rows, pictures = unit_rows(50, 6), 4
+    rows[3, :pictures] = 0
+    alone = [part / np.linalg.norm(part, axis=1, keepdims=True).clip(1e-9) for part in np.split(rows, [pictures], 1)]
+    joined = np.concatenate(alone, 1)
+    joined /= np.linalg.norm(joined, axis=1, keepdims=True)
+    work = {"features": joined, "widths": {"visual": pictures, "text": 2}, "memory": MemoryOptions(), "prototypes": 1}
+    client = feed(range(10), **work)
+    kept = client.memory()["positions"].numpy()
+    assert 3 in kept
+    told = client.told(torch.nn.Identity())
+    with_picture = kept[kept != 3]
+    assert told["centres.visual"][0].numpy() == pytest.approx(alone[0][with_picture].mean(0), abs=1e-6)
+    assert told["centres.text"][0].numpy() == pytest.approx(alone[1][kept].mean(0), abs=1e-6)
+    assert told["weights"].tolist() == [len(kept)]

@@ -86,7 +86,7 @@ def test_an_error_of_ours_stays_what_it_is(monkeypatch):
 def test_a_policy_for_a_method_that_chooses_lam_itself_is_refused(name):
     with pytest.raises(ConfigError, match=f"method '{name}' chooses λ itself; 'annealed' would do nothing") as caught:
         method_of(tiny(f"method={name}", "balance=v7"))
-    assert "use method=etf-align" in str(caught.value)
+    assert "set balance=none, or method=etf-align" in str(caught.value)
     assert method_of(tiny(f"method={name}", "balance=v4")).balance is not None  # nobody's policy
 
 

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from equipoise.data.interactions import Features
 from equipoise.models.build import build_recommender
+from equipoise.models.experts import Expert
 from equipoise.models.recommender import DmmrOptions, Recommender, SasrecOptions
 from equipoise.models.windows import Windows
 
@@ -47,13 +48,15 @@ def windows(lengths=(T, 5), memory=(M, 2), seed: int = 3) -> Windows:
     def items(width: int) -> Tensor:
         return torch.randint(V, (n, width), generator=draw)
 
+    tables = [items(T), items(T), items(3), items(M)]
+    tables[3][:, 0] = 7  # of which no picture is known
     return Windows(
-        items=items(T),
-        targets=items(T),
+        items=tables[0],
+        targets=tables[1],
         valid=torch.arange(T) < torch.tensor(lengths)[:, None],
-        recent=items(3),
+        recent=tables[2],
         recent_valid=torch.arange(3) < torch.tensor([[3], [1]])[:n],
-        memory=items(M),
+        memory=tables[3],
         memory_valid=torch.arange(M) < torch.tensor(memory)[:, None],
         level=torch.zeros(2),
         keep=torch.empty(0),
@@ -61,6 +64,18 @@ def windows(lengths=(T, 5), memory=(M, 2), seed: int = 3) -> Windows:
         met=torch.zeros(n, V, dtype=torch.bool),
         negatives=NONE,
     )
+
+
+def remembered(expert: Expert, told: Windows, w: int) -> Tensor:
+    """Features of the items that a window's memory holds, as far as there are any."""
+    held = told.memory[w][told.memory_valid[w]]
+    return expert.table[held[expert.present[held]]]
+
+
+def of_everybody() -> dict[str, Tensor]:
+    """A global memory of two rows, of the second of which no text is known."""
+    visual = torch.randn(2, 9, generator=torch.Generator().manual_seed(1))
+    return {"visual": visual, "text": torch.tensor([[1.0], [0.0]]).expand(2, 6)}
 
 
 def written_out(built: Recommender, told: Windows, common: dict[str, Tensor]) -> Tensor:
@@ -74,14 +89,16 @@ def written_out(built: Recommender, told: Windows, common: dict[str, Tensor]) ->
             added, tasted, weights = torch.zeros(D), torch.tensor(0.0), {}
             for k, (name, expert) in enumerate(built.experts.items()):
                 if expert.present[c]:
-                    who = user if options.router == "user" else torch.ones(1)
-                    weights[name] = who @ built.router.bilinear[k] @ expert.table[c] + built.router.bias[k]
+                    who, router = user if options.router == "user" else torch.ones(1), built.router
+                    logit = who @ router.bilinear[k] @ expert.table[c] + router.bias[k] if router else torch.tensor(0.0)
+                    weights[name] = logit
             shares = torch.stack(list(weights.values())).softmax(0) if weights else []
             for share, name in zip(shares, weights, strict=True):
                 expert = built.experts[name]
-                rows = expert.table[told.memory[w][told.memory_valid[w]]]
+                rows = remembered(expert, told, w)
                 if name in common:
-                    rows = torch.cat([rows, F.normalize(common[name] - expert.centre, dim=1)])
+                    known = common[name][common[name].any(1)]
+                    rows = torch.cat([rows, F.normalize(known - expert.centre, dim=1)])
                 keys = torch.cat([rows @ expert.key.T, expert.no_key[None]])
                 values = torch.cat([rows @ expert.value.T, expert.no_value[None]])
                 affinity = keys @ (expert.query @ expert.table[c]) / 4**0.5
@@ -104,19 +121,17 @@ def written_out(built: Recommender, told: Windows, common: dict[str, Tensor]) ->
 @pytest.mark.parametrize("fusion", ["zero", "identity", "gate", "disconnected"])
 def test_scores_are_the_formula_written_out(fusion, scoring):
     built, told = model(fusion=fusion, scoring=scoring), windows()
-    common = {"visual": torch.randn(2, 9, generator=torch.Generator().manual_seed(1)), "text": torch.ones(2, 6)}
-    for rows in ({}, common):
+    for rows in ({}, of_everybody()):
         assert torch.allclose(built(told, rows).scores, written_out(built, told, rows), atol=2e-5)
 
 
 @pytest.mark.parametrize("scoring", ["dot", "cosine"])
 def test_rows_from_a_shelf_are_the_windows_own(scoring):
     built, told = model(scoring=scoring), windows()
-    common = {"visual": torch.randn(2, 9, generator=torch.Generator().manual_seed(1)), "text": torch.ones(2, 6)}
-    for rows in ({}, common):
-        remembered, places = told.memory.unique(return_inverse=True)
+    for rows in ({}, of_everybody()):
+        items, places = told.memory.unique(return_inverse=True)
         shelved = told._replace(memory=places)
-        ranked = built.rank(built.encode(told), shelved, rows, built.shelf(remembered, rows))
+        ranked = built.rank(built.encode(told), shelved, rows, built.shelf(items, rows))
         assert torch.allclose(ranked.scores, written_out(built, told, rows), atol=2e-5)
 
 
@@ -130,7 +145,7 @@ def test_the_experts_outputs_are_those_of_the_targets():
     built, told = model(), windows()
     ranked = built(told)
     expert = built.experts["visual"]
-    rows = expert.table[told.memory[1][told.memory_valid[1]]]
+    rows = remembered(expert, told, 1)
     keys = torch.cat([rows @ expert.key.T, expert.no_key[None]])
     values = torch.cat([rows @ expert.value.T, expert.no_value[None]])
     for t in range(T):
@@ -223,14 +238,22 @@ def test_groups_hold_every_parameter_once():
 
 
 @pytest.mark.parametrize(
-    ("fusion", "dead"), [("zero", set()), ("identity", set()), ("gate", set()), ("disconnected", {"gate"})]
+    ("options", "dead"),
+    [
+        ({}, set()),
+        ({"fusion": "identity"}, set()),
+        ({"fusion": "gate"}, set()),
+        ({"fusion": "disconnected"}, {"gate"}),
+        ({"experts": "visual"}, set()),
+        ({"experts": "semantic"}, set()),
+        ({"router": "item"}, set()),
+        ({"scoring": "cosine"}, set()),
+    ],
 )
-def test_every_tensor_is_trained_but_the_gate_that_nothing_reads(fusion, dead):
-    """Two steps: behind an O of zeros nothing is felt at the first. A query needs two keys to choose from."""
-    built, told = (
-        build_recommender(DmmrOptions(width=D, blocks=1, heads=2, length=T, keys=4, fusion=fusion), V, both(), 0),
-        windows(),
-    )
+def test_every_tensor_is_trained_but_the_gate_that_nothing_reads(options, dead):
+    """After two steps: behind an O of zeros nothing is felt at the first. A query needs two keys to choose from."""
+    small = {"width": D, "blocks": 1, "heads": 2, "length": T, "keys": 4}
+    built, told = build_recommender(DmmrOptions(**small, **options), V, both(), 0), windows()
     optimiser = torch.optim.SGD(built.parameters(), 1.0)
     for _ in range(3):
         optimiser.zero_grad()

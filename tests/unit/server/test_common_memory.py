@@ -29,17 +29,22 @@ def pairs(gift) -> list[tuple[float, ...]]:
 def test_a_rows_picture_and_its_text_stay_together():
     """Two clients tell the same two centres in opposite order."""
     merge = with_common_memory(keep, 2)
-    clients = [told(0, [[0], [9]], [[1], [5]], [1, 1]), told(1, [[9], [0]], [[5], [1]], [1, 1])]
+    clients = [told(0, [[2], [9]], [[1], [5]], [1, 1]), told(1, [[9], [2]], [[5], [1]], [1, 1])]
     after = merge(ServerState({}), clients)
-    assert pairs(after.gift) == [(0, 1), (9, 5)]
+    assert pairs(after.gift) == [(2, 1), (9, 5)]
+
+
+def test_a_centre_without_a_text_does_not_pull_the_texts_of_others():
+    after = with_common_memory(keep, 1)(ServerState({}), [told(0, [[2]], [[6]], [1]), told(1, [[4]], [[0]], [3])])
+    assert pairs(after.gift) == [((2 + 3 * 4) / 4, 6)]
 
 
 def test_centres_count_by_the_rows_behind_them_and_fade():
     merge = with_common_memory(keep, 1)
-    first = merge(ServerState({}), [told(0, [[0]], [[0]], [3]), told(1, [[4]], [[8]], [1])])
-    assert pairs(first.gift) == [(1, 2)]
-    second = merge(first, [told(2, [[7]], [[8]], [2])])  # the four rows of before count half
-    assert pairs(second.gift) == [((2 * 1 + 2 * 7) / 4, (2 * 2 + 2 * 8) / 4)]
+    first = merge(ServerState({}), [told(0, [[1]], [[1]], [3]), told(1, [[5]], [[9]], [1])])
+    assert pairs(first.gift) == [((3 * 1 + 5) / 4, (3 * 1 + 9) / 4)]
+    second = merge(first, [told(2, [[8]], [[9]], [2])])  # the four rows of before count half
+    assert pairs(second.gift) == [((2 * 2 + 2 * 8) / 4, (2 * 3 + 2 * 9) / 4)]
 
 
 def test_a_round_in_which_nobody_tells_anything_changes_nothing():
