@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 from tests.e2e.conftest import Equipoise
 
@@ -55,3 +59,63 @@ def test_a_stream_is_shown_slice_by_slice_with_what_a_change_costs(equipoise: Eq
     assert f"at their alarms {change['users']} users go from hr@10/full {100 * change['level']:.1f} %" in out
     assert "last slice" in out
     assert "markov" not in out, "columns that no figure has are left out"
+
+
+Spoilt = Callable[[Path], list[str] | None]
+"""Spoils the files in a folder; what is set beside."""
+
+
+def lines(folder: Path, change: Callable[[list[str]], list[str]]) -> None:
+    header, *rows = (folder / "mine.csv").read_text().splitlines()
+    (folder / "mine.csv").write_text("\n".join([header, *change(rows)]))
+
+
+def rows(folder: Path, change: Callable[[np.ndarray], np.ndarray]) -> None:
+    table = np.load(folder / "pictures.npz")
+    np.savez(folder / "pictures.npz", item_id=table["item_id"], rows=change(table["rows"]))
+
+
+BAD: dict[str, tuple[Spoilt, str, str]] = {
+    "no file": (lambda folder: (folder / "pictures.npz").unlink(), "pictures.npz", "next:"),
+    "rows missing": (
+        lambda folder: rows(folder, lambda x: x[:-1]),
+        "names 80 rows, and there are 79",
+        "same items, in the same order",
+    ),
+    "not finite": (
+        lambda folder: rows(folder, lambda x: np.where(x > 2.5, np.nan, x)),
+        "hold NaN or infinity",
+        "leave",
+    ),
+    "shuffled": (lambda folder: rows(folder, np.random.default_rng(3).permutation), "no more alike", "check the ids"),
+    "twice": (lambda folder: lines(folder, lambda x: [*x, x[-1]]), "duplicate", "data.duplicates=drop"),
+    "too short": (lambda folder: lines(folder, lambda x: [*x, "u99,i1,1"]), "fewer than 3", "data.short=drop"),
+    "no order": (
+        lambda folder: lines(folder, lambda x: [line.rsplit(",", 1)[0] + ",7" for line in x]),
+        "no usable order",
+        "name a column of times or ranks with data.time",
+    ),
+    "no such group": (lambda folder: ["server.personal=[expert]"], "no group 'expert'", "did you mean 'experts'"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_is_wrong_with_a_users_data_is_said(kind: str, equipoise: Equipoise, tmp_path: Path) -> None:
+    """Forty users with one of four tastes, and pictures of eighty items that show it; then one thing is spoilt."""
+    draw = np.random.default_rng(0)
+    taste = np.repeat(np.eye(4), 20, axis=0)
+    np.savez(
+        tmp_path / "pictures.npz",
+        item_id=[f"i{item}" for item in range(80)],
+        rows=(3 * np.repeat(taste, 3, axis=1) + draw.standard_normal((80, 12))).astype(np.float32),
+    )
+    histories = [20 * (user % 4) + draw.permutation(20)[:12] for user in range(40)]
+    met = [f"u{user},i{item},{time}" for user, items in enumerate(histories) for time, item in enumerate(items)]
+    (tmp_path / "mine.csv").write_text("\n".join(["user,item,time", *met]))
+    mine = ["data=table", "data.file=mine.csv", "data.visual=pictures.npz", "data.text=null", "rounds=1"]
+    spoil, what, fix = BAD[kind]
+    given = ("model.experts=visual", "balance=none", *mine, *(spoil(tmp_path) or []))
+    wrong = equipoise("run", "rec/feddmmr", *given, code=2, EQUIPOISE_DATA=str(tmp_path))
+    assert what in wrong.err
+    assert fix in wrong.err
+    assert "next:" in wrong.err or "did you mean" in wrong.err

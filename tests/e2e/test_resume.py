@@ -34,10 +34,12 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     return numbers(folder / "runs" / "equipoise.db")
 
 
-def begun(folder: Path, *extra: str, at_round: int, rounds: int = ROUNDS, **variables: str) -> subprocess.Popen[str]:
+def begun(
+    folder: Path, *extra: str, at_round: int, rounds: int = ROUNDS, run: tuple[str, ...] = RUN, **variables: str
+) -> subprocess.Popen[str]:
     """A run that has just reported that round."""
     process = subprocess.Popen(
-        command(*RUN, *extra, f"rounds={rounds}"),
+        command(*run, *extra, f"rounds={rounds}"),
         cwd=folder,
         env=environment(**variables),
         stdout=subprocess.DEVNULL,
@@ -70,6 +72,19 @@ def test_killed_runs_resume_to_the_last_bit(
     assert resumed.json["status"] == "done"
     assert f"from round {listed['steps']['done'] + 1}" in resumed.err
     assert numbers(tmp_path / "runs" / "equipoise.db") == expected
+
+
+def test_a_killed_recommender_goes_on_with_its_memories(equipoise: Equipoise, tmp_path: Path) -> None:
+    few = ("data.users=40", "data.items=150", "server.fraction=0.2", "evaluate.every=2", "method.common=4")
+    run = ("run", "rec/feddmmr", *few)
+    process = begun(tmp_path, at_round=4, run=run)
+    process.kill()
+    ended(process)
+    assert equipoise("resume", "latest", "--json").json["status"] == "done"
+    resumed = numbers(tmp_path / "runs" / "equipoise.db")
+    equipoise(*run, f"rounds={ROUNDS}", "--store", "whole.db")
+    assert resumed == numbers(tmp_path / "whole.db")
+    assert {"memory/effect", "hr@10/full"} <= {row.name for row in resumed}
 
 
 def test_workers_do_not_outlive_a_killed_run(tmp_path: Path) -> None:

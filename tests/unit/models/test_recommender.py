@@ -13,6 +13,7 @@ from equipoise.models.build import build_recommender
 from equipoise.models.experts import Expert
 from equipoise.models.recommender import DmmrOptions, Recommender, SasrecOptions
 from equipoise.models.windows import Windows
+from equipoise.objective.recommend import per_position
 
 V, D, T, M = 40, 16, 8, 5
 NONE = torch.empty(0, dtype=torch.int64)
@@ -184,6 +185,12 @@ def test_training_and_evaluation_see_the_same_whatever_the_length(length):
     assert torch.allclose(built.encode(told._replace(items=padded))[:, :length], short, atol=1e-5)
 
 
+@pytest.mark.parametrize("options", [{}, {"experts": "visual"}, {"scoring": "cosine"}])
+def test_experts_say_the_same_in_training_and_in_evaluation(options):
+    built, told = model(**options), windows()
+    assert torch.equal(built.train()(told, of_everybody()).scores, built.eval()(told, of_everybody()).scores)
+
+
 def test_the_future_is_not_seen():
     built, told = model(), windows()
     changed = told.items.clone()
@@ -193,12 +200,20 @@ def test_the_future_is_not_seen():
     assert not torch.allclose(before[:, 4:], after[:, 4:], atol=1e-3)
 
 
-@pytest.mark.parametrize("options", [{}, {"experts": "visual"}])
+@pytest.mark.parametrize("options", [{}, {"experts": "visual"}, {"fusion": "gate"}])
 def test_an_untrained_model_costs_what_chance_costs(options):
+    """Over the whole catalogue; and over what was not met: V less what was before the window and the inputs so far."""
     built = build_recommender(DmmrOptions(width=D, blocks=2, heads=2, length=T, keys=4, **options), V, both(), 0)
-    told = windows()
-    loss = F.cross_entropy(built(told).scores.flatten(0, 1), told.targets.flatten())
-    assert loss.item() == pytest.approx(np.log(V), rel=0.05)
+    told = windows(lengths=(T, T))
+    told = told._replace(items=torch.arange(2 * T).view(2, T), targets=torch.arange(1, 2 * T + 1).view(2, T))
+    met = torch.zeros(2, V, dtype=torch.bool)
+    met[:, 2 * T + 1 : 30] = True
+    ranked, told = built(told), told._replace(met=met)
+    everywhere, _ = per_position(ranked, told, "softmax")
+    assert everywhere.mean().item() == pytest.approx(np.log(V), rel=0.05)
+    unmet, _ = per_position(ranked, told, "unmet")
+    n_unmet = V - (30 - 2 * T - 1) - torch.arange(1, T + 1)
+    assert unmet.mean().item() == pytest.approx(n_unmet.log().mean().item(), rel=0.05)
 
 
 def test_dropouts_masks_act_where_they_are_given():
