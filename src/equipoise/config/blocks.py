@@ -58,9 +58,10 @@ class InteractionOptions(DataOptions):
     )
     visual: str | None = Field(None, description="table of image features, FILE or FILE/COLUMN, in the data folder")
     text: str | None = Field(None, description="table of text features, FILE or FILE/COLUMN, in the data folder")
-    features: Literal["as-given", "shuffled", "noise"] = Field(
+    features: Literal["as-given", "unproven", "shuffled", "noise"] = Field(
         "as-given",
-        description="shuffled: rows given to the wrong items, the control; noise: the fifth report's failure",
+        description="unproven: used though nothing shows that they are these items'; shuffled: rows given to the wrong "
+        "items, the control; noise: the fifth report's failure",
     )
 
     @field_validator("users")

@@ -21,6 +21,8 @@ from equipoise.core.errors import DataError
 from equipoise.data.interactions import Interactions
 from equipoise.data.lift import Mask, Matrix, effective_rank, lifts
 
+GIVEN = ("as-given", "unproven")
+"""Features that are what was given; any other setting draws a control in their place."""
 MOST_NORM, MOST_DUPLICATES, MOST_ZEROS, LEAST_PRESENT, LEAST_DEVIATIONS = 10.0, 0.05, 0.01, 0.5, 6.0
 
 
@@ -44,7 +46,7 @@ class FeatureCheck:
     name: str
     where: str
     control: str
-    """as-given, or the control that replaced the rows: shuffled or noise."""
+    """as-given, unproven, or the control that replaced the rows: shuffled or noise."""
     items: int
     width: int
     present: float
@@ -128,8 +130,13 @@ def _duplicates(rows: Matrix) -> float:
 
 
 def problems(check: FeatureCheck) -> list[DataError]:
-    """Everything that forbids training on these features; a control may lack lift, and have rows of any length."""
+    """Everything that forbids training on these features; a control may lack lift, and have rows of any length.
+
+    So may what its user vouches for, `unproven`, but for the lengths: little content, or few users, show no lift.
+    """
     faults = _row_faults(check)
+    if check.control in GIVEN:
+        faults += _length_faults(check)
     if check.control == "as-given":
         faults += _alignment_faults(check)
     return [DataError(f"{check.name} features: {what}", where=check.where, fix=fix) for what, fix in faults]
@@ -153,15 +160,21 @@ def _row_faults(check: FeatureCheck) -> list[tuple[str, str]]:
     return faults
 
 
+def _length_faults(check: FeatureCheck) -> list[tuple[str, str]]:
+    low, high = check.norms
+    if low >= 1 / MOST_NORM and high <= MOST_NORM:
+        return []
+    what = f"row norms go from {low:.3g} to {high:.3g} medians, beyond {MOST_NORM:.0f}×"
+    return [(what, "look at the longest and the shortest rows: they are of another kind than the rest")]
+
+
 def _alignment_faults(check: FeatureCheck) -> list[tuple[str, str]]:
-    faults, (low, high) = [], check.norms
-    if low < 1 / MOST_NORM or high > MOST_NORM:
-        what = f"row norms go from {low:.3g} to {high:.3g} medians, beyond {MOST_NORM:.0f}×"
-        faults.append((what, "look at the longest and the shortest rows: they are of another kind than the rest"))
+    faults = []
     if check.deviations <= LEAST_DEVIATIONS:
         what = f"items of one user are no more alike ({check.lift:+.5f}) than with shuffled rows"
         what += f" ({check.shuffled:+.5f} ± {check.spread:.5f}): rows and items do not belong together"
-        faults.append((what, "check the ids beside the rows; data.features=shuffled where that is the intention"))
+        fix = "check the ids beside the rows; set data.features=unproven if they are right all the same"
+        faults.append((what, f"{fix}, data.features=shuffled for the control"))
     elif check.moved - check.lift > LEAST_DEVIATIONS * check.spread:
         what = f"items of one user are more alike when the rows move by one place ({check.moved:+.5f})"
         what += f" than as given ({check.lift:+.5f}): every row is one place off"

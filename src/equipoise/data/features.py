@@ -20,12 +20,11 @@ from equipoise.core.errors import DataError
 from equipoise.core.streams import stream
 from equipoise.data.feature_check import FeatureCheck, RawFeatures, check_features, problems
 from equipoise.data.feature_tables import FeatureTable, read_features
-from equipoise.data.interactions import Features, Ids, Interactions
+from equipoise.data.interactions import MODALITIES, Features, Ids, Interactions
 from equipoise.data.lift import Mask, Matrix
 from equipoise.data.planted import PlantedOptions, planted, planted_table
 from equipoise.data.rows import some
 
-MODALITIES = ("visual", "text")
 NOISE = 0.01
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Ids = NDArray[Any]
 """Integers or strings, as they stand in the user's table."""
+MODALITIES = ("visual", "text")
+"""What may be known of an item."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from equipoise.memory.dynamic import Kept, retrieve
 from equipoise.models.experts import Rows
 from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Windows
-from equipoise.objective.recommend import COMMON
+from equipoise.objective.recommend import common_rows
 from equipoise.server.predict import Merged
 
 SCORES = 55_000
@@ -77,7 +77,7 @@ class Shop:
         """[n, V] of so many users at a time, by one model for all."""
         self.model.load_state_dict(dict(state))
         self.model.eval()
-        common = {name.removeprefix(COMMON): rows for name, rows in gift.items() if name.startswith(COMMON)}
+        common = common_rows(gift)
         n_items, size = self.data.n_items, max(1, SCORES // self.data.n_items)
         starts = range(0, len(shown.users), size)
         parts = [Shown(shown.users[first : first + size], shown.at[first : first + size]) for first in starts]
@@ -108,7 +108,7 @@ class Shop:
         few = Shown(shown.users[:LOOKED_AT], shown.at[:LOOKED_AT])
         self.model.load_state_dict(dict(state))
         self.model.eval()
-        common = {name.removeprefix(COMMON): rows for name, rows in gift.items() if name.startswith(COMMON)}
+        common = common_rows(gift)
         windows = self.windows(few, own)
         without = windows._replace(memory_valid=torch.zeros_like(windows.memory_valid))
         effect = (self._scored(windows, common) - self._scored(without, common)).abs().max().item()

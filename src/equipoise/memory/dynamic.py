@@ -26,7 +26,7 @@ from equipoise.memory.product import Rows, product
 Mask = NDArray[np.bool_]
 Kept = tuple[Indices, Indices, Indices]
 """(position, time of the last use, uses) of everything remembered."""
-RECENT = 50
+BEFORE = 50
 """Positions that novelty compares with."""
 AT_LEAST = 10
 """Positions before which nothing is usual."""
@@ -87,11 +87,11 @@ def novelty(features: Rows) -> NDArray[np.float32]:
     """1 − the largest cosine to one of the last 50, for every position; 1 at the first. Features [n, d] of length 1."""
     n = len(features)
     nearest = np.zeros(n, dtype=np.float32)
-    for first in range(0, n, RECENT):
-        last, before = min(first + RECENT, n), max(0, first - RECENT)
+    for first in range(0, n, BEFORE):
+        last, before = min(first + BEFORE, n), max(0, first - BEFORE)
         cosine = product(features[first:last], features[before:last].T)
         age = np.arange(first, last)[:, None] - np.arange(before, last)[None]
-        cosine[(age < 1) | (age > RECENT)] = -np.inf
+        cosine[(age < 1) | (age > BEFORE)] = -np.inf
         nearest[first:last] = cosine.max(1)
     nearest[:1] = 0
     return 1 - nearest

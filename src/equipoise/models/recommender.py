@@ -20,12 +20,11 @@ from torch.nn import functional as F
 from equipoise.config.blocks import ModelOptions
 from equipoise.core.registry import MODELS
 from equipoise.core.values import State
-from equipoise.data.interactions import Features
+from equipoise.data.interactions import MODALITIES, Features
 from equipoise.models.experts import Expert, Fusion, Read, Router, Rows
 from equipoise.models.sasrec import Backbone, Items
 from equipoise.models.windows import Ranked, Windows
 
-MODALITIES = ("visual", "text")
 Said = tuple[Expert, Read, Tensor]
 """An expert, what it found, and its weight [W, V] for every item."""
 

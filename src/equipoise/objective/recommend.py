@@ -26,8 +26,7 @@ def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossK
     """`how` None: the next item alone."""
 
     def losses(net: Net, windows: Windows, received: State, moment: Moment) -> Losses:
-        common = {name.removeprefix(COMMON): rows for name, rows in received.items() if name.startswith(COMMON)}
-        ranked: Ranked = net.forward(windows, common)
+        ranked: Ranked = net.forward(windows, common_rows(received))
         (each, first), valid = per_position(ranked, windows, kind), windows.valid
         parts = {"rec": masked_mean(each, valid)}
         measured: dict[str, Tensor] = {}
@@ -48,6 +47,11 @@ def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossK
         return Losses(base, align, parts, masked_mean(first, valid), {"loss": each.detach()}, measured)
 
     return losses
+
+
+def common_rows(received: State) -> State:
+    """Rows of the global memory among what the server sends, by modality."""
+    return {name.removeprefix(COMMON): rows for name, rows in received.items() if name.startswith(COMMON)}
 
 
 def per_position(ranked: Ranked, windows: Windows, kind: LossKind) -> tuple[Tensor, Tensor]:

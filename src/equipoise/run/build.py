@@ -16,9 +16,10 @@ from equipoise.core.clock import Clock
 from equipoise.core.errors import ConfigError, DataError
 from equipoise.core.registry import DATASETS, ENGINES
 from equipoise.core.values import ClientUpdate, Event, State
+from equipoise.data.feature_check import GIVEN
 from equipoise.data.features import item_features
 from equipoise.data.held_out import Histories, hold_out
-from equipoise.data.interactions import Features, Interactions, content_of
+from equipoise.data.interactions import MODALITIES, Features, Interactions, content_of
 from equipoise.data.splits import load_splits
 from equipoise.engine.engine import Engine, Site, carries, clock_of, method_of
 from equipoise.engine.history_site import HistorySite
@@ -32,7 +33,7 @@ from equipoise.evaluate.recommender import Shop
 from equipoise.evaluate.slice_judge import SliceJudge
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
-from equipoise.models.recommender import MODALITIES, wanted
+from equipoise.models.recommender import wanted
 from equipoise.partition.divide import Partition, divide
 from equipoise.partition.sample import counted, owned
 from equipoise.partition.users import users
@@ -123,7 +124,7 @@ def build_recommendation(config: Config, options: InteractionOptions, data_path:
     ends = None if histories.slices is not None else histories.train_end
     is_merged = method.predict is not None and not config.server.personal
     shop, content = Shop(model, work, data, ends, is_merged), content_of(data, features)
-    known = features if options.features == "as-given" else {}
+    known = features if options.features in GIVEN else {}
     judge: Judge
     if histories.slices is not None:
         _require_rounds(config, options)

@@ -18,6 +18,7 @@ from equipoise import __version__
 from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config, check
 from equipoise.core.registry import DATASETS
+from equipoise.data.feature_check import GIVEN
 from equipoise.data.interactions import content_of as interactions_content
 from equipoise.data.splits import content_of as images_content
 from equipoise.engine.wire import Child, receive, send
@@ -98,7 +99,7 @@ class Contents:
     def of(self, cell: Cell) -> str:
         config, options = cell.config, cell.config.data
         key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
-        if isinstance(options, InteractionOptions) and options.features != "as-given":  # a control is drawn
+        if isinstance(options, InteractionOptions) and options.features not in GIVEN:  # a control is drawn
             key += str(config.seed)
         if key not in self.known:
             self.known[key] = self._read(config)

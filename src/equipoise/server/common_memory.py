@@ -16,11 +16,12 @@ import torch
 from equipoise.core.values import ClientUpdate, State
 from equipoise.memory.product import Rows
 from equipoise.memory.prototypes import apart, centres
+from equipoise.objective.recommend import COMMON
 from equipoise.server.merge import Merge, ServerState
 
 FADE = 0.5
 """What the weight of the last round's rows keeps."""
-TOLD, SENT, ROWS, WEIGHTS = "centres.", "common.", "common/rows", "common/weights"
+TOLD, ROWS, WEIGHTS = "centres.", "common/rows", "common/weights"
 
 
 def with_common_memory(merge: Merge, rows: int) -> Merge:
@@ -50,7 +51,7 @@ def _clustered(told: Sequence[State], memory: State, rows: int) -> tuple[Rows, R
 def _sent(found: Rows, told: State) -> State:
     """The rows of each modality, as experts read them."""
     split = zip(_names(told), apart(found, _widths(told)), strict=True)
-    return {f"{SENT}{name.removeprefix(TOLD)}": torch.from_numpy(part.copy()) for name, part in split}
+    return {f"{COMMON}{name.removeprefix(TOLD)}": torch.from_numpy(part.copy()) for name, part in split}
 
 
 def _widths(told: State) -> list[int]:

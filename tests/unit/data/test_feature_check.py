@@ -116,6 +116,8 @@ def test_shuffled_rows_have_no_lift(world, rng):
         (what,) = faults(world, world[1][rng.permutation(V)])
         assert what.startswith("items of one user are no more alike (")
         assert what.endswith("rows and items do not belong together")
+    (error,) = problems(check_features(RawFeatures("text", world[1][rng.permutation(V)], world[2]), world[0]))
+    assert "set data.features=unproven if they are right all the same" in error.fix
 
 
 def test_rows_of_noise_have_no_lift(world, rng):
@@ -139,6 +141,14 @@ def test_a_control_may_lack_lift_and_have_any_length_but_not_nan(world, rng):
     assert faults(world, rows, control="shuffled") == []
     rows[1] = np.nan
     assert faults(world, rows, control="noise") == ["1 rows hold NaN or infinity"]
+
+
+def test_what_its_user_vouches_for_may_lack_lift_but_not_have_any_length(world, rng):
+    rows = world[1][rng.permutation(V)]
+    assert faults(world, rows, control="unproven") == []
+    rows[0] *= 100
+    (what,) = faults(world, rows, control="unproven")
+    assert what.startswith("row norms go from")
 
 
 def test_one_user_cannot_show_lift_and_need_not(world):

@@ -384,10 +384,11 @@ def test_overlap_that_was_asked_for_is_a_note() -> None:
     assert finding.severity == "note"
 
 
-def test_shuffled_rows_are_a_control_and_so_a_note() -> None:
-    finding = found(run_of(features=[{**FEATURES, "control": "shuffled"}]), "features-missing")
-    assert finding is not None
-    assert finding.severity == "note"
+def test_features_are_graded_by_what_was_asked_for() -> None:
+    for control, severity in (("shuffled", "note"), ("unproven", "warning"), ("noise", "error")):
+        finding = found(run_of(features=[{**FEATURES, "control": control}]), "features-missing")
+        assert finding is not None
+        assert finding.severity == severity
 
 
 def test_sigma_alone_is_judged_with_the_condition_said() -> None:

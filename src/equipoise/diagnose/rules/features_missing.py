@@ -3,7 +3,8 @@
     what the check of features at the start found; see the guide to recommendation
 
 Rows that lack lift are refused unless the configuration asks for them, so what is found here was asked for. Shuffled
-rows are the control that a claim about content needs: a note. Noise is the failure itself.
+rows are the control that a claim about content needs: a note. Features that their user vouches for, though nothing
+shows that they are these items', are a warning. Noise is the failure itself.
 Source: original report 5, whose visual features were random numbers.
 """
 
@@ -11,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from equipoise.diagnose.finding import Sign
+from equipoise.diagnose.finding import Severity, Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.rule import Limits, Rule
+
+GRADES: dict[str, Severity] = {"shuffled": "note", "unproven": "warning"}
 
 
 @Rule(
@@ -33,4 +36,4 @@ def features_missing(run: Recording, limit: Limits) -> Iterator[Sign]:
         if check["control"] != "as-given":
             about = {"name": check["name"], "control": check["control"]}
             numbers = {**about, "lift": lift, "shuffled": shuffled}
-            yield Sign(None, [], numbers, severity="note" if check["control"] == "shuffled" else None)
+            yield Sign(None, [], numbers, severity=GRADES.get(check["control"]))

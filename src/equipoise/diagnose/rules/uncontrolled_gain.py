@@ -17,7 +17,7 @@ from equipoise.diagnose.rule import Limits, Rule
 from equipoise.diagnose.rules.inactive_knob import differing
 from equipoise.diagnose.rules.noise_not_gain import paired
 
-EXPERTS, CONTROL = "model.experts", "data.features"
+EXPERTS, CONTROL, CONTROLS = "model.experts", "data.features", ("shuffled", "noise")
 
 
 @Rule(
@@ -39,7 +39,7 @@ def uncontrolled_gain(run: Recording, limit: Limits) -> Iterator[Sign]:
         return
     for row in run.table[1:]:
         gain = _gain(row, first)
-        if EXPERTS not in row.settings or row.settings.get(CONTROL) != "as-given" or gain <= 0:
+        if EXPERTS not in row.settings or row.settings.get(CONTROL) in CONTROLS or gain <= 0:
             continue
         control = next((other for other in run.table if differing(other, row) == [CONTROL]), None)
         numbers: dict[str, float | str] = {"first": first.label, "gain": 100 * gain}
