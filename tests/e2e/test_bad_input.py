@@ -61,8 +61,8 @@ WRONG = {
 
 
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
-def test_a_wrong_request_is_explained(arguments: tuple[str, ...], equipoise: Equipoise) -> None:
-    outcome = equipoise(*arguments, code=2)
+def test_a_wrong_request_is_explained(arguments: tuple[str, ...], refused: Equipoise) -> None:
+    outcome = refused(*arguments)
     assert WRONG[arguments] in outcome.err
     assert outcome.out == ""
 
@@ -82,6 +82,7 @@ def test_a_run_that_is_not_there(equipoise: Equipoise) -> None:
 
 
 def test_all_problems_at_once(equipoise: Equipoise) -> None:
+    """In a process of its own, as users have it."""
     err = equipoise("run", "fedavg", "alpha=-1", "fraction=2", "lr=0", "rounds=0", "modle=cnn", code=2).err
     for key in ("partition.alpha", "server.fraction", "client.lr", "rounds", "modle"):
         assert f"- {key}:" in err

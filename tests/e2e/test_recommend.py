@@ -100,7 +100,7 @@ BAD: dict[str, tuple[Spoilt, str, str]] = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_what_is_wrong_with_a_users_data_is_said(kind: str, equipoise: Equipoise, tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_users_data_is_said(kind: str, refused: Equipoise, tmp_path: Path) -> None:
     """Forty users with one of four tastes, and pictures of eighty items that show it; then one thing is spoilt."""
     draw = np.random.default_rng(0)
     taste = np.repeat(np.eye(4), 20, axis=0)
@@ -115,7 +115,7 @@ def test_what_is_wrong_with_a_users_data_is_said(kind: str, equipoise: Equipoise
     mine = ["data=table", "data.file=mine.csv", "data.visual=pictures.npz", "data.text=null", "rounds=1"]
     spoil, what, fix = BAD[kind]
     given = ("model.experts=visual", "balance=none", *mine, *(spoil(tmp_path) or []))
-    wrong = equipoise("run", "rec/feddmmr", *given, code=2, EQUIPOISE_DATA=str(tmp_path))
+    wrong = refused("run", "rec/feddmmr", *given, EQUIPOISE_DATA=str(tmp_path))
     assert what in wrong.err
     assert fix in wrong.err
     assert "next:" in wrong.err or "did you mean" in wrong.err

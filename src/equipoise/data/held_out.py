@@ -47,9 +47,6 @@ class Histories:
     moments: tuple[int, ...] = ()
     """Where all users were cut, in the seconds of the interactions."""
 
-    def train(self, user: int) -> Indices:
-        return self.interactions.history(user)[: self.train_end[user]]
-
 
 def hold_out(interactions: Interactions, options: InteractionOptions) -> Histories:
     """The split that the options name; users without a train part are an error, or dropped where options allow it."""
