@@ -73,6 +73,14 @@ def test_whoever_has_a_model_of_their_own_is_scored_by_it(own):
     assert not torch.allclose(scores, judge.shop.shown(merged, {}, shown))
 
 
+def test_samples_of_a_stream_are_those_of_all_slices_that_are_trained_on():
+    federation = build(load("rec/sasrec", ["data.users=20", "data.split=slices", "data.slices=4", "rounds=3"]).config)
+    slices = federation.judge.histories.slices
+    expected = [max(0, int(slices[user, 3]) - 1) for user in range(20)]
+    assert [federation.site.samples(user) for user in range(20)] == expected
+    assert min(expected) >= 0
+
+
 def test_what_stands_beside_a_slice_is_of_what_came_before_it():
     federation = build(load("rec/sasrec", ["data.users=20", "data.split=slices", "data.slices=4", "rounds=3"]).config)
     judge = federation.judge

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from equipoise.client.histories import KEPT
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, DataError
@@ -19,6 +20,7 @@ from equipoise.evaluate import recommender
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate, first_snapshot, plan
+from equipoise.run.opening import opening
 from equipoise.server.predict import Merged
 from tests.conftest import assert_same, nobody, numbers, records, untouched_rng
 
@@ -308,6 +310,69 @@ def test_a_sampled_loss_with_nothing_to_draw_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"1 of 2 users met all 6 items \(the first: 1\)") as caught:
         of_table(tmp_path, [[0, 1, 2, 3, 4, 5], [*range(6), 0, 1]], "method.loss=sampled")
     assert "method.loss=unmet" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message", "fix"),
+    [
+        (("method.common=4", "method.memory=recent"), "no client has a dynamic memory", "method.common=0"),
+        (("method.common=4", *ID_ONLY), "no client has a dynamic memory", "method.common=0"),
+        (
+            ("server.personal=[items]", *KINDS["sampled"]),
+            "items.bias, items.weight would be its own",
+            "method.loss=unmet",
+        ),
+    ],
+)
+def test_settings_that_would_do_nothing_or_fail_later_are_refused(wrong, message, fix):
+    with pytest.raises(ConfigError, match=message) as caught:
+        build(rec(*wrong))
+    assert fix in caught.value.fix
+
+
+def test_what_pools_everybodys_data_has_nothing_personal():
+    with pytest.raises(ConfigError, match="nothing is personal"):
+        build(rec(*ID_ONLY, "method=centralised", "server.personal=[items]"))
+
+
+@pytest.mark.parametrize(("memory", "kept"), [("recent", {"level"}), ("dynamic", {"loss", "level", *KEPT})])
+def test_the_level_of_a_clients_losses_outlives_a_visit(memory, kept):
+    own = records(rec(f"method.memory={memory}", "server.fraction=1.0"))[-1].snapshot.own
+    assert {frozenset(one.memory) for one in own.values()} == {frozenset(kept)}
+    assert all(one.memory["level"][1] > 0 for one in own.values())
+
+
+@pytest.mark.parametrize("optimiser", [("client.optimiser=adamw", "client.lr=0.01"), ("client.momentum=0.5",)])
+@pytest.mark.parametrize("method", ["centralised", "local-only"])
+def test_a_stage_may_end_where_optimisers_go_on(method, optimiser):
+    stage = "client.stages=[{rounds: 1, groups: [items]}]"
+    steps = records(rec(*ID_ONLY, f"method={method}", *optimiser, stage, "server.fraction=1.0"))
+    models = [step.snapshot.own[0].model["backbone.positions"] for step in steps]
+    assert not torch.equal(models[0], models[-1])
+
+
+def test_a_learnt_lambda_says_where_it_ends_with_a_sampled_loss_too():
+    federation = build(rec("balance=uncertainty", *KINDS["sampled"]))
+    (event,) = opening(federation, first_snapshot(federation))
+    assert event.kind == "lambda-cap"
+
+
+def test_a_run_that_was_over_is_not_continued():
+    """It stopped between its last round and the word that it is done."""
+    still = ("rounds=40", "evaluate.patience=2", "method.server.lr=1e-9", "client.lr=1e-9", *ID_ONLY)
+    federation = build(rec(*still))
+    last = records(federation)[-1]
+    assert list(federate(federation, Local(federation.site), last.snapshot, last.step + 1, nobody)) == []
+
+
+def test_how_far_clients_moved_is_counted_over_what_is_merged():
+    """In the first round everybody moves as they would if all were shared: by less, without the items."""
+    kinds = ((), ("server.personal=[items]",), ("server.personal=[items, backbone]",))
+    lasts = (records(rec(*ID_ONLY, "rounds=1", "server.fraction=1.0", *kind))[-1] for kind in kinds)
+    shared, own, nothing = ({row.client: row.value for row in last.rows if row.name == "update/norm"} for last in lasts)
+    assert len(shared) == 24
+    assert all(0 < own[client] < shared[client] for client in shared)
+    assert nothing == {}
 
 
 @pytest.mark.parametrize("method", ["centralised", "local-only", "fedavg"])

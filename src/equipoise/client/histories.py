@@ -133,9 +133,12 @@ class HistoryFeed:
         self.level = now if self.level[1] == 0 else self.level + np.float32(RATE) * (now - self.level)
 
     def memory(self) -> State:
-        """Losses of the last visit and their level; and what is remembered at the end of the history."""
+        """Losses of the last visit and their level; and what is remembered at the end of the history.
+
+        Without a dynamic memory the level alone, where surprise is asked for.
+        """
         if self._recall is None:
-            return {}
+            return {"level": torch.from_numpy(self.level)} if len(self.work.widths) > 1 else {}
         kept = zip(KEPT, self._kept(), strict=True)
         rows = {name: torch.from_numpy(column.astype(np.int32)) for name, column in kept}
         return {"loss": torch.from_numpy(self.losses[0]), "level": torch.from_numpy(self.level), **rows}
@@ -256,7 +259,7 @@ def spans(history: History, length: int) -> list[tuple[int, int]]:
 def _known(own: State, n: int) -> Rows:
     """The losses of the last visit; −1 where there was none."""
     losses = np.full(n, -1, dtype=np.float32)
-    if own:
+    if "loss" in own:
         before = own["loss"].numpy()
         losses[: len(before)] = before
     return losses

@@ -29,8 +29,13 @@ def start_buffers(params: Mapping[str, Tensor], options: ClientOptions) -> dict[
 
 
 def restored(saved: State, fresh: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Saved buffers, laid out like fresh ones: a step on another layout may round differently."""
-    return {name: buffer.copy_(saved[name]) for name, buffer in fresh.items()} if saved else fresh
+    """Saved buffers, laid out like fresh ones: a step on another layout may round differently.
+
+    A stage that trains other weights than the one before begins with fresh ones.
+    """
+    if saved.keys() != fresh.keys():
+        return fresh
+    return {name: buffer.copy_(saved[name]) for name, buffer in fresh.items()}
 
 
 @torch.no_grad()

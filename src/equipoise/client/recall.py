@@ -43,7 +43,7 @@ class Recall:
     def __init__(self, history: Indices, features: Rows, options: MemoryOptions) -> None:
         self.history, self.options = history, options
         self.features = features[history]
-        self.new = novelty(self.features)
+        self.new, self.known = novelty(self.features), np.asarray(self.features.any(1))
 
     def offers(self, surprise: Rows, bounds: Sequence[int]) -> Offer:
         """For ascending positions: what is read before each."""
@@ -54,14 +54,17 @@ class Recall:
 
     def at(self, surprise: Rows, bounds: Sequence[int]) -> Iterator[Kept]:
         """All that is remembered before each of ascending positions."""
-        return replay(self.features, written(surprise, self.new, self.options), bounds, self.options)
+        return replay(self.features, self._written(surprise), bounds, self.options)
 
     def read(self, rows: Kept, at: int) -> Offer:
         """Positions in the history that are read at a moment."""
         return retrieve(rows, self.features[rows[0]], query(self.features, at), at, self.options)
 
     def write_rate(self, surprise: Rows) -> float:
-        return float(written(surprise, self.new, self.options).mean())
+        return float(self._written(surprise).mean())
+
+    def _written(self, surprise: Rows) -> NDArray[np.bool_]:
+        return written(surprise, self.new, self.known, self.options)
 
 
 def query(features: Rows, at: int) -> Rows:

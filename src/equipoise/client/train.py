@@ -164,7 +164,7 @@ def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, measured
 def first_losses(recipe: Recipe, task: Task) -> Losses:
     """What a client's first batch would cost; nothing is trained."""
     feed = recipe.feed(task)
-    weights = Alone(recipe.model, task, feed, recipe.config.client, None)
+    weights = _weights(recipe, [Pupil(task, feed, {})])
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         weights.begin(recipe.config.seed, 0)
         return weights.losses(recipe.objective, next(recipe.work.steps([feed], 0)), task.shared)

@@ -114,6 +114,8 @@ def _objections(config: Config, method: Method) -> Iterator[Problem]:
         message = f"method '{name}' chooses λ itself; '{config.balance.name}' would do nothing"
         message += f"; set balance=none, or method={other}"
         yield Problem("balance", message)
+    if method.pools_data and server.personal:
+        yield Problem("server.personal", f"method '{name}' trains one model on everybody's data: nothing is personal")
     if method.merge is not None and server.merge is not None:
         yield Problem("server.merge", f"method '{name}' has no prototypes to merge")
     if server.predict is not None:

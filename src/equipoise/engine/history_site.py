@@ -44,7 +44,10 @@ class HistorySite:
         return self.config.engine.together or TOGETHER
 
     def counts(self, client: int) -> Labels:
-        return np.array([int((self.histories.train_end[self.users[client]] - 1).sum())])
+        """Targets; in a stream those of all slices that are trained on."""
+        slices = self.histories.slices
+        ends = self.histories.train_end if slices is None else slices[:, -2]
+        return np.array([int((ends[self.users[client]] - 1).clip(min=0).sum())])
 
     def samples(self, client: int) -> int:
         return int(self.counts(client)[0])

@@ -3,8 +3,8 @@
     update/norm = ‖w_k − w‖        update/cosine = cos(w_k − w, Σ_j (n_j / n)·(w_j − w))
     branch/<name>/move = √mean((w_k − w)²) over the branch's weights, over the same of the backbone
 
-over trainable weights; w is what the clients started from. Squares and products are summed weight by weight, so that no
-more than a part of one weight of all clients is formed at a time.
+over trainable weights that are merged; w is what the clients started from. Squares and products are summed weight by
+weight, so that no more than a part of one weight of all clients is formed at a time.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ AT_ONCE = 2**22
 
 
 def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
+    """`start` holds what is merged; nothing, where everything is the clients' own."""
+    if not start:
+        return {}
     names, models = sorted(trainable(start)), [whole(update, start) for update in updates]
     total = sum(update.samples for update in updates)
     shares = torch.tensor([update.samples / total for update in updates])

@@ -6,7 +6,8 @@
     utility    e^{−age·ln 2/half_life} + ln(1 + uses)/ln(2 + uses)        the least is forgotten
 
 z_t is the standardised loss of the client at position t, f are unit features of items, m and d mean and deviation of n
-before t: what is new is judged by what this user is used to, whatever features it is told by. Time is the position in
+before t: what is new is judged by what this user is used to, whatever features it is told by. An item without features
+is neither written nor counted. Time is the position in
 the history, never a clock on the wall. The memory before position t is made of positions below t alone, so a target
 cannot be in the memory it is predicted from unless it was met before. Source: ours, after the fifth original report.
 """
@@ -14,6 +15,7 @@ cannot be in the memory it is predicted from unless it was met before. Source: o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,20 +99,26 @@ def novelty(features: Rows) -> NDArray[np.float32]:
     return 1 - nearest
 
 
-def unusual(new: Rows) -> Rows:
-    """How many deviations newer than so far each position is; 0 while there is nothing to compare with."""
-    n = np.maximum(np.arange(len(new)), 1)
-    total, squares = (np.concatenate([[0.0], np.cumsum(part)[:-1]]) for part in (new, new.astype(np.float64) ** 2))
-    mean = total / n
-    deviation = np.sqrt(np.maximum(squares / n - mean**2, 0))
+def unusual(new: Rows, known: Mask) -> Rows:
+    """How many deviations newer than the known ones so far each position is; 0 while there are too few of them."""
+    seen, counted = _before(known), np.where(known, new, np.float32(0))
+    n = np.maximum(seen, 1)
+    mean = _before(counted) / n
+    deviation = np.sqrt(np.maximum(_before(counted.astype(np.float64) ** 2) / n - mean**2, 0))
     z: Rows = ((new - mean) / np.maximum(deviation, 1e-6)).astype(np.float32)
-    return np.where(np.arange(len(new)) < AT_LEAST, np.float32(0), z)
+    return np.where(seen < AT_LEAST, np.float32(0), z)
 
 
-def written(surprise: Rows, new: Rows, options: MemoryOptions) -> Mask:
-    """Which positions are written down; at the beginning, when nothing is usual yet, all of them."""
-    start = np.arange(len(new)) < AT_LEAST
-    return start | (surprise > options.surprise) | (unusual(new) > options.novelty)
+def _before(values: NDArray[Any]) -> NDArray[np.float64]:
+    """The sum of all earlier ones, at each position."""
+    return np.concatenate([[0.0], np.cumsum(values)[:-1]])
+
+
+def written(surprise: Rows, new: Rows, known: Mask, options: MemoryOptions) -> Mask:
+    """Which positions are written down; at the beginning, when nothing is usual yet, all of them. Of an item of which
+    nothing is known there is nothing to write."""
+    start = _before(known) < AT_LEAST
+    return known & (start | (surprise > options.surprise) | (unusual(new, known) > options.novelty))
 
 
 def replay(features: Rows, writes: Mask, bounds: Sequence[int], options: MemoryOptions) -> Iterator[Kept]:

@@ -42,16 +42,15 @@ def instance_weights(surprised: Tensor, valid: Tensor, alpha: float) -> Tensor:
     return raw / masked_mean(raw, valid).clamp_min(1e-12) * valid
 
 
-def contrast(visual: Tensor, semantic: Tensor, surprised: Tensor, valid: Tensor, how: ContrastOptions) -> Contrast:
-    """visual, semantic [N, D]; surprised, valid [N]."""
+def contrast(visual: Tensor, semantic: Tensor, surprised: Tensor, rivals: Tensor, how: ContrastOptions) -> Contrast:
+    """visual, semantic [N, D]; surprised [N]; rivals [N, N], each sample being one of its own where it exists."""
     v, s = F.normalize(visual, dim=-1), F.normalize(semantic, dim=-1)
     tau = (
         how.tau * (1 + how.alpha * surprised) if how.weighting == "temperature" else torch.full_like(surprised, how.tau)
     )
-    cosine = v @ s.T
-    absent = ~valid
-    to_semantic = (cosine / tau[:, None]).masked_fill(absent[None], -torch.inf)
-    to_visual = (cosine.T / tau[:, None]).masked_fill(absent[None], -torch.inf)
+    cosine, valid = v @ s.T, rivals.diagonal()
+    to_semantic = (cosine / tau[:, None]).masked_fill(~rivals, -torch.inf)
+    to_visual = (cosine.T / tau[:, None]).masked_fill(~rivals, -torch.inf)
     own = torch.arange(len(v), device=v.device)
     each = 0.5 * (_cross(to_semantic, own, valid) + _cross(to_visual, own, valid))
     raw = instance_weights(surprised, valid, how.alpha)
@@ -59,6 +58,13 @@ def contrast(visual: Tensor, semantic: Tensor, surprised: Tensor, valid: Tensor,
         return Contrast(masked_mean(1 + how.alpha * surprised, valid) * masked_mean(each, valid), each, valid.float())
     weights = raw if how.weighting == "instance" else valid.float()
     return Contrast(masked_mean(weights * each, valid), each, weights)
+
+
+def rivals_of(targets: Tensor, valid: Tensor) -> Tensor:
+    """[N, N] which samples each is compared with: itself, and all of other items. An item that is met twice is no
+    rival of itself: its two outputs are alike, and are meant to be."""
+    other = targets[:, None] != targets[None]
+    return (other | torch.eye(len(targets), dtype=torch.bool, device=targets.device)) & valid[:, None] & valid[None]
 
 
 def _cross(logits: Tensor, own: Tensor, valid: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from equipoise.core.values import Losses, Moment, State
 from equipoise.models.windows import Ranked, Windows
 from equipoise.objective.compose import Net, Objective
 from equipoise.objective.linear_softmax import linear_softmax
-from equipoise.objective.modalities import Contrast, ContrastOptions, contrast, load_balance, surprise
+from equipoise.objective.modalities import Contrast, ContrastOptions, contrast, load_balance, rivals_of, surprise
 from equipoise.objective.rank import LossKind, bpr_loss, masked_mean, sampled_loss
 
 COMMON = "common."
@@ -39,10 +39,11 @@ def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossK
             surprised = surprise(each.detach(), level_of(each.detach(), windows))
             outputs = [output.flatten(0, 1) for output in ranked.experts]
             seen = (ranked.weights > 0).all(-1) & valid
-            found = contrast(outputs[0], outputs[1], surprised.flatten(), seen.flatten(), how)
+            rivals = rivals_of(windows.targets.flatten(), seen.flatten())
+            found = contrast(outputs[0], outputs[1], surprised.flatten(), rivals, how)
             align = found.loss
             measured |= _weighting(found, surprised.flatten(), seen.flatten(), how)
-            measured["contrast/chance"] = seen.sum().clamp_min(1).log()
+            measured["contrast/chance"] = masked_mean(rivals.sum(1).clamp_min(1).log(), seen.flatten())
         base = torch.stack(list(parts.values())).sum()
         return Losses(base, align, parts, masked_mean(first, valid), {"loss": each.detach()}, measured)
 

@@ -10,6 +10,7 @@ import numpy as np
 from torch import nn
 
 from equipoise.client.groups import Groups, personal, require_groups, trained
+from equipoise.client.histories import HistoryWork
 from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
@@ -33,7 +34,7 @@ from equipoise.evaluate.recommender import Shop
 from equipoise.evaluate.slice_judge import SliceJudge
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
-from equipoise.models.recommender import wanted
+from equipoise.models.recommender import Recommender, wanted
 from equipoise.partition.divide import Partition, divide
 from equipoise.partition.sample import counted, owned
 from equipoise.partition.users import users
@@ -119,8 +120,10 @@ def build_recommendation(config: Config, options: InteractionOptions, data_path:
     site = HistorySite(config, histories, {name: features[name] for name in wanted(config.model)}, owned)
     model, work = site.parts()
     require_groups(config, model.groups)
+    _require_global_memory(config, method, work)
     if work.negatives:
         _require_unmet(site, data)
+        _require_shared_tables(config, model)
     ends = None if histories.slices is not None else histories.train_end
     is_merged = method.predict is not None and not config.server.personal
     shop, content = Shop(model, work, data, ends, is_merged), content_of(data, features)
@@ -143,6 +146,22 @@ def load_histories(
     features = item_features(options, histories.interactions, data_path, config.seed)
     _require_features(config, features)
     return histories, features
+
+
+def _require_global_memory(config: Config, method: Method, work: HistoryWork) -> None:
+    """Its rows are told by dynamic memories, and read in the rounds after."""
+    if method.prototypes and (work.memory is None or config.is_one_shot):
+        why = "a one-shot run sends nothing back" if config.is_one_shot else "no client has a dynamic memory to tell of"
+        fix = "set method.common=0, or communication=rounds with model=dmmr and method.memory=dynamic"
+        raise ConfigError(f"a global memory needs dynamic memories and rounds: {why}", where="method.common", fix=fix)
+
+
+def _require_shared_tables(config: Config, model: Recommender) -> None:
+    kept = sorted(personal(config, model.groups) & set(model.tables))
+    if kept:
+        what = f"with a sampled loss a client holds the rows it touches, and {', '.join(kept)} would be its own"
+        fix = "take 'items' out of server.personal, or set method.loss=unmet"
+        raise ConfigError(what, where="server.personal", fix=fix)
 
 
 def _require_unmet(site: HistorySite, data: Interactions) -> None:

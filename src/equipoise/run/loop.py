@@ -81,6 +81,8 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
     torch.set_num_threads(federation.config.engine.threads)
     keep_freed_memory()
     ahead: Begun | None = None
+    if first > 0 and is_enough(federation, snapshot, first - 1):  # it was over, and stopped before that was written
+        return
     for step in range(first, federation.config.steps):
         now = replace(snapshot.server, progress=step / federation.config.steps)
         snapshot = replace(snapshot, server=now)
@@ -104,7 +106,8 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
         WATCH.lap("evaluate")
         moving = trained(federation.config, federation.groups, step)
         told |= hashes(tasks, updates, moving, federation.config.is_one_shot, merged.model)
-        told |= update_scores(start, updates) | traffic(federation, tasks, updates) | scores
+        common = {name: tensor for name, tensor in start.items() if name not in federation.personal}
+        told |= update_scores(common, updates) | traffic(federation, tasks, updates) | scores
         WATCH.lap("merge")
         yield Record(step, rows_of(federation, told, step), events, snapshot, kept)
         if is_over:

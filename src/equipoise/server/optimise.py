@@ -4,8 +4,9 @@
     momentum:  m ← β·m + Δ                                    w ← w + η·s(p)·m
     adam:      m ← β₁·m + (1−β₁)·Δ    v ← β₂·v + (1−β₂)·Δ²    w ← w + η·s(p)·m / (√v + τ)
 
-Only trainable weights take the step. BatchNorm statistics are averaged: an adaptive step can drive a variance below
-zero, a known cause of NaN.
+Only trainable weights take the step, and of tables that clients hold in part the rows that somebody held: a row that
+nobody touched has no update, and neither moves nor forgets. BatchNorm statistics are averaged: an adaptive step can
+drive a variance below zero, a known cause of NaN.
 m and v start at zero; s is 1 unless a schedule is asked for.
 Source: Hsu et al., "Measuring the Effects of Non-Identical Data Distribution", 2019; Reddi et al., "Adaptive Federated
 Optimization", 2021, algorithm 2.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import EllipsisType
 
 import torch
 from torch import Tensor
@@ -53,13 +55,27 @@ def _stepping(step: Step, goes: Schedule) -> Merge:
         mean = weighted_mean(updates, state.model)
         model, memory, factor = dict(mean), dict(state.memory), schedule(goes, state.progress)
         for name in trainable(mean):
-            buffers = {key: memory[f"{key}/{name}"] for key in ("m", "v") if f"{key}/{name}" in memory}
-            move, buffers = step(mean[name] - state.model[name], buffers)
-            model[name] = state.model[name] + move * factor
-            memory |= {f"{key}/{name}": buffer for key, buffer in buffers.items()}
+            before, rows = state.model[name], _held(updates, name)
+            zero = before.new_zeros(()).expand_as(before)
+            buffers = {key: memory[f"{key}/{name}"][rows] for key in ("m", "v") if f"{key}/{name}" in memory}
+            move, buffers = step(mean[name][rows] - before[rows], buffers)
+            model[name] = _with(before, rows, before[rows] + move * factor)
+            for key, buffer in buffers.items():
+                memory[f"{key}/{name}"] = _with(memory.get(f"{key}/{name}", zero), rows, buffer)
         return replace(state, model=model, memory=memory)
 
     return merge
+
+
+def _held(updates: Sequence[ClientUpdate], name: str) -> Tensor | EllipsisType:
+    """The rows of a table that anybody held; everything, of weights that all have whole."""
+    if name not in updates[0].rows:
+        return ...
+    return torch.unique(torch.cat([update.rows[name] for update in updates]))  # type: ignore[no-any-return]
+
+
+def _with(tensor: Tensor, rows: Tensor | EllipsisType, values: Tensor) -> Tensor:
+    return values if isinstance(rows, EllipsisType) else tensor.index_copy(0, rows, values)
 
 
 def trainable(model: State) -> list[str]:

@@ -105,6 +105,11 @@ def test_nothing_saved_is_a_fresh_start():
     assert restored({}, fresh) is fresh
 
 
+def test_a_stage_that_trains_other_weights_begins_anew():
+    fresh = {"momentum/w": torch.zeros(2), "momentum/v": torch.zeros(2)}
+    assert restored({"momentum/w": torch.ones(2)}, fresh) is fresh
+
+
 def test_a_weight_that_took_no_part_is_left_alone():
     options = ClientOptions(lr=1.0)
     params = {"used": torch.ones(1, requires_grad=True), "unused": torch.ones(1, requires_grad=True)}

@@ -37,13 +37,26 @@ def test_surprise_or_novelty_is_written_and_everything_at_the_beginning():
     new[15] = 0.9  # of 0.4 and 0.6 the mean is 0.5 and the deviation 0.1: four deviations newer than usual
     surprise = np.zeros(20, np.float32)
     surprise[18] = 2
-    found = np.flatnonzero(written(surprise, new, MemoryOptions(surprise=1, novelty=1.5))).tolist()
-    assert found == [*range(10), 15, 18]
+    options, known = MemoryOptions(surprise=1, novelty=1.5), np.ones(20, bool)
+    assert np.flatnonzero(written(surprise, new, known, options)).tolist() == [*range(10), 15, 18]
+
+
+def test_of_what_nothing_is_known_nothing_is_written_and_nothing_is_usual():
+    """Every third item has no features, and so a novelty of 1: the others are judged as if it had not been there."""
+    usual = np.array([0.4, 0.6] * 10, np.float32)
+    usual[15] = 0.9
+    known = np.arange(30) % 3 > 0
+    new = np.ones(30, np.float32)
+    new[known] = usual
+    surprise, options = np.where(known, 0, 9).astype(np.float32), MemoryOptions(surprise=1, novelty=1.5)
+    at = np.flatnonzero(known)
+    assert np.flatnonzero(written(surprise, new, known, options)).tolist() == at[[*range(10), 15]].tolist()
+    assert unusual(new, known)[known] == pytest.approx(unusual(usual, np.ones(20, bool)))
 
 
 def test_what_is_unusual_is_judged_by_the_past_alone():
     new = np.random.default_rng(0).random(40).astype(np.float32)
-    z = unusual(new)
+    z = unusual(new, np.ones(40, bool))
     for t in (10, 25, 39):
         assert z[t] == pytest.approx((new[t] - new[:t].mean()) / new[:t].std(), rel=1e-3)
     assert not z[:10].any()

@@ -4,9 +4,17 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from equipoise.objective.modalities import ContrastOptions, contrast, instance_weights, load_balance, surprise
+from equipoise.objective.modalities import (
+    ContrastOptions,
+    contrast,
+    instance_weights,
+    load_balance,
+    rivals_of,
+    surprise,
+)
 
 ALL = torch.ones(4, dtype=torch.bool)
+EVERYBODY = torch.ones(4, 4, dtype=torch.bool)
 
 
 def pairs(seed: int = 0):
@@ -31,7 +39,7 @@ def test_instance_weights_have_mean_one_over_what_exists():
 def test_the_loss_is_the_weighted_mean_of_both_directions():
     visual, semantic = pairs()
     s = torch.tensor([0.1, 0.9, 0.4, 0.6])
-    found = contrast(visual, semantic, s, ALL, ContrastOptions(0.07, 0.5))
+    found = contrast(visual, semantic, s, EVERYBODY, ContrastOptions(0.07, 0.5))
     cosine = F.normalize(visual, dim=1) @ F.normalize(semantic, dim=1).T / 0.07
     each = 0.5 * (-cosine.log_softmax(1).diag() - cosine.log_softmax(0).diag())
     assert torch.allclose(found.each, each, atol=1e-5)
@@ -45,7 +53,7 @@ def test_permuting_the_weights_changes_the_gradient():
         grads = []
         for order in (s, s.flip(0)):
             visual, semantic = pairs()
-            contrast(visual, semantic, order, ALL, ContrastOptions(weighting=weighting)).loss.backward()
+            contrast(visual, semantic, order, EVERYBODY, ContrastOptions(weighting=weighting)).loss.backward()
             grads.append(visual.grad)
         assert torch.allclose(*grads, atol=1e-6) != moves, weighting
 
@@ -55,7 +63,8 @@ def test_a_surprising_sample_pulls_harder_and_less_where_temperature_grows():
     visual, semantic = torch.eye(4), torch.roll(torch.eye(4), 1, 0)
     for weighting, grows in (("instance", True), ("temperature", False)):
         how = ContrastOptions(weighting=weighting)
-        calm, startled = (contrast(visual, semantic, torch.tensor([0.5, 0.5, 0.5, s]), ALL, how) for s in (0.5, 0.9))
+        shown = (torch.tensor([0.5, 0.5, 0.5, s]) for s in (0.5, 0.9))
+        calm, startled = (contrast(visual, semantic, s, EVERYBODY, how) for s in shown)
         pull = [float(found.weights[3] * found.each[3]) for found in (calm, startled)]
         assert (pull[1] > pull[0]) == grows, weighting
 
@@ -64,12 +73,23 @@ def test_samples_that_do_not_exist_take_no_part():
     visual, semantic = pairs()
     valid = torch.tensor([True, True, False, True])
     s = torch.tensor([0.1, 0.9, 0.4, 0.6])
-    found = contrast(visual, semantic, s, valid, ContrastOptions())
-    kept = contrast(visual[valid], semantic[valid], s[valid], ALL[:3], ContrastOptions())
+    found = contrast(visual, semantic, s, rivals_of(torch.arange(4), valid), ContrastOptions())
+    kept = contrast(visual[valid], semantic[valid], s[valid], EVERYBODY[:3, :3], ContrastOptions())
     assert found.loss.item() == pytest.approx(kept.loss.item(), rel=1e-6)
     found.loss.backward()
     assert not visual.grad[2].any()
     assert torch.isfinite(visual.grad).all()
+
+
+def test_an_item_that_is_met_twice_is_no_rival_of_itself():
+    """Outputs that agree as well as they can cost nothing, also where two of them are of one item."""
+    targets, aligned = torch.tensor([5, 7, 9, 9]), torch.eye(3)[[0, 1, 2, 2]]
+    assert rivals_of(targets, ALL).sum(1).tolist() == [4, 4, 3, 3]
+    found = contrast(aligned, aligned, torch.zeros(4), rivals_of(targets, ALL), ContrastOptions())
+    assert found.each.tolist() == pytest.approx([0, 0, 0, 0], abs=1e-5)
+    rivals = rivals_of(targets, torch.tensor([True, False, True, True]))
+    assert not rivals[1].any()
+    assert not rivals[:, 1].any()
 
 
 def test_the_load_is_balanced_where_experts_are_used_alike():

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from equipoise.core.values import ClientUpdate
 from equipoise.server.merge import Merge, ServerState
 from equipoise.server.optimise import adam, momentum, trainable
 from tests.conftest import update
@@ -78,3 +81,24 @@ def test_the_state_before_is_not_changed():
     assert start.model["w"].item() == 1
     assert start.memory == {}
     assert one.memory["m/w"].item() == 2
+
+
+@pytest.mark.parametrize("merge", [momentum(0.5, 0.9), adam(0.1, 0.9, 0.99, 1e-3)], ids=["momentum", "adam"])
+def test_rows_that_nobody_holds_neither_move_nor_forget(merge):
+    """Three rows; the second round holds the last alone, and its buffers are those of that row by itself."""
+    start = torch.tensor([[1.0], [2.0], [3.0]])
+
+    def held(client: int, rows: list[int], values: list[float]) -> ClientUpdate:
+        model = {"items": torch.tensor(values)[:, None]}
+        return replace(update(client, 1, model), rows={"items": torch.tensor(rows)})
+
+    first = merge(ServerState({"items": start}), [held(0, [0, 2], [1.5, 4.0]), held(1, [2], [6.0])])
+    assert first.model["items"][1].item() == 2
+    second = merge(first, [held(0, [2], [9.0])])
+    assert torch.equal(second.model["items"][:2], first.model["items"][:2])
+    for key in first.memory:
+        assert torch.equal(second.memory[key][:2], first.memory[key][:2])
+    alone = ServerState({"items": start[2:]})
+    for values in ([5.0], [9.0]):
+        alone = merge(alone, [update(0, 1, {"items": torch.tensor(values)[:, None]})])
+    assert second.model["items"][2:].tolist() == alone.model["items"].tolist()
