@@ -6,10 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
@@ -64,37 +64,21 @@ def equipoise(tmp_path: Path) -> Equipoise:
 
 
 @pytest.fixture
-def refused(tmp_path: Path) -> Equipoise:
-    """The same in a fork of this process, which has imported everything already: for requests that end at once."""
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Equipoise:
+    """The same within this process, which has imported everything already: for requests that end at once."""
 
     def call(*arguments: str, code: int = 2, **variables: str) -> Outcome:
-        paths = tmp_path / "stdout", tmp_path / "stderr"
-        process = os.fork()
-        if process == 0:
-            _become(arguments, tmp_path, environment(**variables), paths)
-        _, status = os.waitpid(process, 0)
-        out, err = (path.read_text() for path in paths)
-        assert os.waitstatus_to_exitcode(status) == code, err
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["equipoise", *arguments])
+        for key in [key for key in os.environ if key.startswith("EQUIPOISE_")]:
+            monkeypatch.delenv(key)
+        for key, value in environment(**variables).items():
+            monkeypatch.setenv(key, value)
+        with pytest.raises(SystemExit) as end:
+            main()
+        out, err = capsys.readouterr()
+        assert end.value.code == code, err
         assert "Traceback" not in err
         return Outcome(code, out, err)
 
     return call
-
-
-def _become(arguments: Sequence[str], folder: Path, variables: Mapping[str, str], streams: Sequence[Path]) -> NoReturn:
-    """Be the command, in that folder, and end with its exit code."""
-    code: Any = 1
-    try:
-        os.chdir(folder)
-        os.environ.clear()
-        os.environ.update(variables)
-        sys.stdout, sys.stderr = (path.open("w") for path in streams)
-        sys.argv = ["equipoise", *arguments]
-        main()
-        code = 0
-    except SystemExit as end:
-        code = end.code
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code if isinstance(code, int) else int(code is not None))
