@@ -1,0 +1,98 @@
+"""What is refused before a run begins, because it would fail later, do nothing, or mean something else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from torch import nn
+
+from equipoise.client.groups import personal
+from equipoise.client.histories import HistoryWork
+from equipoise.config.blocks import InteractionOptions
+from equipoise.config.schema import Config
+from equipoise.core.errors import ConfigError, DataError
+from equipoise.data.interactions import MODALITIES, Features, Interactions
+from equipoise.engine.history_site import HistorySite
+from equipoise.engine.image_site import ImageSite
+from equipoise.engine.together import stacks
+from equipoise.method.answers import Method
+from equipoise.models.recommender import Recommender, wanted
+from equipoise.partition.sample import counted
+
+
+def pair(config: Config) -> None:
+    """Experts are aligned with each other: one alone, or none, has nothing for λ to weigh."""
+    if config.balance.name != "none" and len(wanted(config.model)) < len(MODALITIES):
+        what = f"balance '{config.balance.name}' weighs how two experts agree, and this model does not have two"
+        raise ConfigError(what, where="balance", fix="set balance=none, or model=dmmr with model.experts=both")
+
+
+def features(config: Config, given: Mapping[str, Features]) -> None:
+    missing = [name for name in wanted(config.model) if name not in given]
+    if missing:
+        keys = ", ".join(f"data.{name}" for name in missing)
+        what = f"the experts of model '{config.model.name}' need features that were not given: {', '.join(missing)}"
+        others = "model.experts to what there is, or model=sasrec, both with balance=none"
+        raise ConfigError(what, where=keys, fix=f"set {keys} to a table, or {others}")
+
+
+def rounds(config: Config, options: InteractionOptions) -> None:
+    """In a stream every slice but the last is trained on, for as many rounds as any other."""
+    if config.evaluate.patience is not None:
+        what = "a stream has no validation score that could stop improving"
+        raise ConfigError(what, where="evaluate.patience", fix="set evaluate.patience=null")
+    if config.is_one_shot or config.steps % (options.slices - 1):
+        what = f"{options.slices} slices need rounds in a multiple of {options.slices - 1}, got {config.steps}"
+        nearest = max(1, round(config.steps / (options.slices - 1))) * (options.slices - 1)
+        raise ConfigError(what, where="rounds", fix=f"set rounds={nearest}, or data.slices")
+
+
+def global_memory(config: Config, method: Method, work: HistoryWork) -> None:
+    """Its rows are told by dynamic memories, and read in the rounds after."""
+    if method.prototypes and (work.memory is None or config.is_one_shot):
+        why = "a one-shot run sends nothing back" if config.is_one_shot else "no client has a dynamic memory to tell of"
+        fix = "set method.common=0, or communication=rounds with model=dmmr and method.memory=dynamic"
+        raise ConfigError(f"a global memory needs dynamic memories and rounds: {why}", where="method.common", fix=fix)
+
+
+def unmet(site: HistorySite, data: Interactions) -> None:
+    """A sampled loss compares with what a user never met."""
+    last = site.config.steps - 1
+    full = [user for user in range(data.n_users) if len(np.unique(site.history(user, last).items)) == data.n_items]
+    if full:
+        what = f"{len(full)} of {data.n_users} users met all {data.n_items} items (the first: {data.user_ids[full[0]]})"
+        fix = "set method.loss=unmet or method.loss=softmax, which draw nothing"
+        raise DataError(f"{what}: a sampled loss has nothing to compare with", where="method.loss", fix=fix)
+
+
+def shared_tables(config: Config, model: Recommender) -> None:
+    kept = sorted(personal(config, model.groups) & set(model.tables))
+    if kept:
+        what = f"with a sampled loss a client holds the rows it touches, and {', '.join(kept)} would be its own"
+        fix = "take 'items' out of server.personal, or set method.loss=unmet"
+        raise ConfigError(what, where="server.personal", fix=fix)
+
+
+def parameters(method: Method, model: nn.Module) -> None:
+    """A model of fixed filters under a fixed head leaves nothing to train."""
+    if method.trains and not any(parameter.requires_grad for parameter in model.parameters()):
+        what = "this method and this model together have nothing to train"
+        raise ConfigError(what, where="model", fix="choose another model, or method=statistics")
+
+
+def axis(config: Config, method: Method, model: nn.Module) -> None:
+    """Clients that are asked to train along one axis must be able to."""
+    if (config.engine.together or 1) > 1 and not (stacks(model) and method.maps):
+        what = f"clients of {config.method.name} with {config.model.name} cannot train along one axis"
+        fix = "leave it out; BatchNorm, dropout and memories of the past keep clients apart"
+        raise ConfigError(what, where="engine.together", fix=fix)
+
+
+def batches(site: ImageSite, model: nn.Module) -> None:
+    """BatchNorm has nothing to normalise over in a batch of one image."""
+    smallest = min(site.config.client.batch, *(len(index) for index in counted(site.indices)))
+    has_batch_norm = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())
+    if has_batch_norm and smallest == 1 and site.config.client.augment == "none":
+        fix = "raise client.batch and partition.min_size to 2 or more, or set model.norm=group"
+        raise ConfigError("BatchNorm cannot be trained on batches of one image", where="client.batch", fix=fix)
