@@ -30,6 +30,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    """Whatever a test before this one set: threads of several workers on few cores wait for one another."""
+    torch.set_num_threads(1)
+
+
 @pytest.fixture
 def seed() -> int:
     return 7
