@@ -7,12 +7,13 @@ from scripts.study.read import Study
 from scripts.study.recommendation import figures_and_gains
 
 TITLE = "Federated recommendation: MovieLens-1M, all 6 040 users"
-CONTROLS = {"full model": "full model, shuffled rows"}
+FULL = "full model"
+CONTROLS = {FULL: "full model, shuffled rows"}
 
 
 def parts(study: Study) -> list[str]:
     name = {"hr@10/full/validation": "validation"}
     return [
-        *figures_and_gains(study, CONTROLS),
+        *figures_and_gains(study, FULL, CONTROLS),
         figures.curves(study, study.labels, name, "figures/recommendation-everybody.svg", "HR@10, full"),
     ]

@@ -75,6 +75,10 @@ class Study:
         rows = self.rows.filter(pl.col("label") == label, pl.col("seed") == seed, pl.col("name") == name)
         return rows.drop_nulls("client").sort("client")["value"].to_list()
 
+    def each_of(self, seed: int, name: str) -> list[float]:
+        """A figure of every client that is the same in all rows of a seed, from the first row that has it."""
+        return next((found for label in self.labels if (found := self.each(label, seed, name))), [])
+
     def fused(self, label: str, servers: Sequence[Server]) -> list[list[float]]:
         """The accuracy of other servers on the same clients: for each server, of every seed."""
         assert self.store is not None

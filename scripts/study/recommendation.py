@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 import numpy as np
@@ -30,14 +30,15 @@ def parts(study: Study) -> list[str]:
     federated = [label for label in study.labels if label not in (CEILING, FLOOR)]  # the others count in passes
     name = {"hr@10/full/validation": "validation"}
     return [
-        *figures_and_gains(study, STEPS | CONTROLS),
+        *figures_and_gains(study, FULL, STEPS | CONTROLS),
         claims(_claims(study)),
         figures.curves(study, federated, name, "figures/recommendation.svg", "HR@10, full"),
     ]
 
 
-def figures_and_gains(study: Study, others: Mapping[str, str]) -> list[str]:
-    """Every row beside what needs no training; what rows gain over ids, and over the other row named with them."""
+def figures_and_gains(study: Study, full: str, others: Mapping[str, str]) -> list[str]:
+    """Every row beside what needs no training; what ids and the full model gain over the Markov table, what rows gain
+    over ids, and over the other row named with them."""
     first = study.labels[0]
     beside = [[who, *(f"{fmean(study.server(first, f'{name}/{who}')):.3f}" for name in SHOWN)] for who in REFERENCES]
     rows = [[study.named(label), *(_figure(study, label, name) for name in SHOWN)] for label in study.labels]
@@ -47,16 +48,20 @@ def figures_and_gains(study: Study, others: Mapping[str, str]) -> list[str]:
         table(["", *SHOWN], [*beside, *rows]),
     ]
     wanted = [(label, IDS) for label in study.labels if label != IDS] + list(others.items())
+    gains = [
+        [f"{label} − markov", *(over_markov(study, label, name) for name in SHOWN)]
+        for label in (IDS, full)
+        if label in study.labels
+    ]
     pairs = [(ours, theirs) for ours, theirs in wanted if study.common(ours, theirs)]
-    if pairs:
-        gains = [[f"{a} − {b}", *(gain(study, a, b, name) for name in SHOWN)] for a, b in pairs]
-        found += [
-            "Differences between two rows with the same seeds, mean and range over seeds; in brackets, for HR, the "
-            "95 % bootstrap interval over users of what each gains on average over seeds whose hits both rows kept. "
-            "Shuffled rows are the same features given to the wrong items: what is left against them is content.",
-            table(["", *SHOWN], gains),
-        ]
-    return found
+    gains += [[f"{a} − {b}", *(gain(study, a, b, name) for name in SHOWN)] for a, b in pairs]
+    return [
+        *found,
+        "Differences between two rows with the same seeds, mean and range over seeds; in brackets, for HR, the "
+        "95 % bootstrap interval over users of what each gains on average over seeds whose hits both rows kept. "
+        "Shuffled rows are the same features given to the wrong items: what is left against them is content.",
+        table(["", *SHOWN], gains),
+    ]
 
 
 def _figure(study: Study, label: str, name: str) -> str:
@@ -66,10 +71,24 @@ def _figure(study: Study, label: str, name: str) -> str:
 
 def gain(study: Study, ours: str, theirs: str, name: str) -> str:
     """Over the seeds that both have: mean, range, and the interval over users whose hits both kept."""
-    seeds = study.common(ours, theirs)
+    seeds, hit = study.common(ours, theirs), _hit(name)
     gains = [study.at(ours, s, name, None) - study.at(theirs, s, name, None) for s in seeds]
-    hit = name.replace("hr@10", HIT)
-    kept = [pair for s in seeds if all(pair := [study.each(label, s, hit) for label in (ours, theirs)])]
+    return _told(gains, [[study.each(label, s, hit) for label in (ours, theirs)] for s in seeds])
+
+
+def over_markov(study: Study, label: str, name: str) -> str:
+    """The same against the table, which is one for all rows of a seed."""
+    seeds, hit = study.common(label, label), _hit(name)
+    gains = [study.at(label, s, name, None) - study.at(label, s, f"{name}/markov", None) for s in seeds]
+    return _told(gains, [[study.each(label, s, hit), study.each_of(s, f"{hit}/markov")] for s in seeds])
+
+
+def _hit(name: str) -> str:
+    return name.replace("hr@10", HIT)
+
+
+def _told(gains: Sequence[float], hits: Sequence[Sequence[list[float]]]) -> str:
+    kept = [pair for pair in hits if all(pair)]
     interval = ""
     if kept:
         of_users = paired(*np.mean(kept, axis=0), seed=0)
@@ -84,7 +103,7 @@ def _claims(study: Study) -> list[Claim]:
     who = study.named(row)
     for name, floor in (("hr@10/full", None), ("hr@10/uni100", 0.65)):
         value, markov = fmean(study.server(row, name)), fmean(study.server(row, f"{name}/markov"))
-        told = f"{_figure(study, row, name)} against {markov:.3f}"
+        told = f"{value:.3f} against {markov:.3f}, {over_markov(study, row, name)}"
         found.append(Claim(f"{who}: mean {name} above the Markov table", told, value > markov))
         if floor is not None:
             found.append(Claim(f"{who}: {name} at least {floor}", f"{value:.3f}", value >= floor))

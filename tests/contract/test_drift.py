@@ -88,11 +88,26 @@ def test_what_stands_beside_a_slice_is_of_what_came_before_it():
     data, slices = judge.histories.interactions, judge.histories.slices
     last = [max(0, min(b, a + 5) - max(1, a)) for a, b in slices[:, 3:5].tolist()]
     assert judge.tested == sum(last)
-    before = np.concatenate([data.history(user)[: slices[user, 2]] for user in range(20)])
-    assert judge._popularity(2, 1).numpy()[0].tolist() == np.bincount(before, minlength=data.n_items).tolist()
     found, _ = judge.observe(Merged(federation.start, ()), {}, 1)
     assert 0 < found[None, "hr@10/full/chance"] < 0.1
-    assert found[None, "hr@10/full/itempop"] >= 0
+    before = [data.history(user)[: slices[user, 2]] for user in range(20)]
+    times = np.bincount(np.concatenate(before), minlength=data.n_items)
+    follow = np.zeros((data.n_items, data.n_items))
+    for met in before:
+        for gap in range(1, 6):
+            np.add.at(follow, (met[:-gap], met[gap:]), 1 / gap)
+    popular, markov = [], []
+    shown = judge.shown(2)
+    for user, at in zip(shown.users, shown.at, strict=True):
+        seen, target = data.history(user)[:at], data.history(user)[at]
+        others = np.setdiff1d(np.arange(data.n_items), [*seen, target])
+        after = sum(np.sqrt(follow[item]) / back for back, item in enumerate(seen[::-1][:10], 1)).astype(np.float32)
+        for scores, hits in ((times, popular), (after, markov)):
+            above, level = (scores[others] > scores[target]).sum(), (scores[others] == scores[target]).sum()
+            hits.append(1 + above + level / 2 <= 10)
+    assert found[None, "hr@10/full/itempop"] == pytest.approx(np.mean(popular))
+    assert found[None, "hr@10/full/markov"] == pytest.approx(np.mean(markov))
+    assert np.mean(markov) > 0, "or nothing is compared"
     assert all(np.isfinite(value) for value in found.values())
     hits = [value for (_, name), value in found.items() if name == "hit@10/full"]
     assert len(hits) == len(np.unique(judge.shown(2).users))

@@ -17,6 +17,7 @@ from equipoise.core.errors import ConfigError, DataError
 from equipoise.core.values import ClientUpdate
 from equipoise.engine.local import Local
 from equipoise.evaluate import recommender
+from equipoise.evaluate.intervals import paired
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate, first_snapshot, plan
@@ -102,6 +103,23 @@ def test_an_untrained_model_is_at_chance_under_both_protocols():
         chance = scores[None, f"hr@10/{protocol}/chance"]
         assert share == 0 or chance == pytest.approx(share)
         assert abs(scores[None, f"hr@10/{protocol}"] - chance) < 2 * np.sqrt(chance * (1 - chance) / 200)
+
+
+def test_what_is_gained_over_markov_is_the_mean_over_users_with_its_interval():
+    federation = build(rec())
+    found = federation.judge.final(Merged(federation.start, ()), {})
+    for protocol in ("full", "uni100"):
+        ours, theirs = (
+            {user: rank for (user, name), rank in found.items() if name == f"rank/{protocol}{end}"}
+            for end in ("", "/markov")
+        )
+        assert ours.keys() == theirs.keys() == set(range(24))
+        assert np.mean([rank <= 10 for rank in theirs.values()]) == found[None, f"hr@10/{protocol}/markov"]
+        gains = [(ours[user] <= 10) - float(theirs[user] <= 10) for user in range(24)]
+        assert found[None, f"hr@10/{protocol}/over_markov"] == pytest.approx(np.mean(gains))
+        expected = paired(*(np.array([of[user] <= 10 for user in range(24)], float) for of in (ours, theirs)), seed=0)
+        low, high = (found[None, f"hr@10/{protocol}/over_markov/{end}"] for end in ("low", "high"))
+        assert (low, high) == (expected.low, expected.high)
 
 
 def test_the_same_weights_scored_twice_give_the_same_figures():

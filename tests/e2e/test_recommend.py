@@ -45,6 +45,15 @@ def test_a_table_out_of_order_and_too_small_for_a_hundred_candidates(equipoise: 
     assert "hr@10/full" in equipoise("show", "latest").out
 
 
+def test_a_run_says_whether_it_beats_the_table_that_every_claim_must_beat(equipoise: Equipoise) -> None:
+    done = equipoise("run", "rec/sasrec", "rounds=1", "data.users=60", "--json").json
+    mean, low, high = (100 * done["metrics"][f"hr@10/full/over_markov{end}"] for end in ("", "/low", "/high"))
+    assert low <= mean <= high
+    where = "above" if low > 0 else "below" if high < 0 else "level with"
+    told = f"hr@10/full is {where} the Markov table: {mean:+.1f} points, 95 % over users {low:+.1f} … {high:+.1f}"
+    assert told in " ".join(equipoise("show", "latest").out.split())
+
+
 def test_a_stream_is_shown_slice_by_slice_with_what_a_change_costs(equipoise: Equipoise) -> None:
     planted = ("data.split=slices", "data.slices=10", "data.users=40", "data.length=300", "data.items=600")
     done = equipoise("run", "rec/feddmmr", *planted, "data.follow=0", "rounds=9", "--json").json
@@ -53,12 +62,13 @@ def test_a_stream_is_shown_slice_by_slice_with_what_a_change_costs(equipoise: Eq
     for one in slices:
         assert 10 / 600 <= one["chance"] < 10 / 300  # of those not met before, ten
         assert one["itempop"] > 0
+        assert one["markov"] > 0
     assert sum(one["alarms"] for one in slices) >= change["users"] > 0
     out = equipoise("show", "latest").out
-    assert "slice  hr@10/full  drifted  steady  itempop  chance  alarms" in out
+    assert "slice  hr@10/full  drifted  steady  markov  itempop  chance  alarms" in out
     assert f"at their alarms {change['users']} users go from hr@10/full {100 * change['level']:.1f} %" in out
     assert "last slice" in out
-    assert "markov" not in out, "columns that no figure has are left out"
+    assert "95 %" not in out, "columns that no figure has are left out"
 
 
 Spoilt = Callable[[Path], list[str] | None]

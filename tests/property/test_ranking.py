@@ -150,7 +150,7 @@ def test_the_markov_table_equals_a_twin(given_) -> None:
     twin = transitions(lists)
     found = {(int(i), int(j)): counts[i, j] / UNIT for i, j in zip(*counts.nonzero(), strict=True)}
     assert found == pytest.approx(twin)
-    scores = score_next(counts, items, bounds, np.diff(bounds))
+    scores = score_next(counts, items, bounds[:-1], np.diff(bounds))
     for u, one in enumerate(lists):
         for j in range(n_items):
             expected = sum(sqrt(twin.get((i, j), 0)) / p for p, i in enumerate(reversed(one[-10:]), start=1))

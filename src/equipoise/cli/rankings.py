@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 BESIDE = ("markov", "itempop", "chance")
+HEADLINE = "hr@10/full"
 
 
 def rankings(document: Mapping[str, Any]) -> Iterator[Table | str]:
@@ -20,6 +21,8 @@ def rankings(document: Mapping[str, Any]) -> Iterator[Table | str]:
             yield _change(stream["change"])
     if table := _protocols(document["metrics"], "last slice" if stream else "test"):
         yield table
+    if f"{HEADLINE}/over_markov" in document["metrics"]:
+        yield _over_markov(document["metrics"])
 
 
 def _slices(slices: Sequence[Mapping[str, float | None]]) -> Table:
@@ -38,7 +41,7 @@ def _change(change: Mapping[str, Any]) -> str:
     after = {None: "not back since", 0: "at once within 5 % of it", 1: "within 5 % of it one slice later"}
     back = after.get(change["back"], f"within 5 % of it {change['back']} slices later")
     level, low = (f"{100 * value:.1f} %" for value in (change["level"], change["level"] - change["drop"]))
-    return f"at their alarms {change['users']} users go from hr@10/full {level} to {low}, {back}"
+    return f"at their alarms {change['users']} users go from {HEADLINE} {level} to {low}, {back}"
 
 
 def _protocols(metrics: Mapping[str, float], of: str) -> Table | None:
@@ -67,3 +70,10 @@ def _protocols(metrics: Mapping[str, float], of: str) -> Table | None:
 def _interval(metrics: Mapping[str, float], name: str) -> str:
     low, high = metrics.get(f"{name}/low"), metrics.get(f"{name}/high")
     return f"{low:.3f} … {high:.3f}" if low is not None and high is not None else ""
+
+
+def _over_markov(metrics: Mapping[str, float]) -> str:
+    """Whether the model beats the table that every claim must beat."""
+    mean, low, high = (100 * metrics[f"{HEADLINE}/over_markov{end}"] for end in ("", "/low", "/high"))
+    where = "above" if low > 0 else "below" if high < 0 else "level with"
+    return f"{HEADLINE} is {where} the Markov table: {mean:+.1f} points, 95 % over users {low:+.1f} … {high:+.1f}"

@@ -2,9 +2,9 @@
 
     after the last round on slice s:   rank the first items that each user meets in slice s + 1, by the state so far
 
-Chance and ItemPop, by what was met before the slice, stand beside. Of a user: `hit@10/full`, its share of hits there,
-and `surprise/next`, its mean loss over items not met before. Where items have features, `drift` is 1 for users whose
-interest changed in slice s + 1, by how far its items lie from their earlier ones (`interest/away`).
+Markov, ItemPop and chance, by what was met before the slice, stand beside. Of a user: `hit@10/full`, its share of hits
+there, and `surprise/next`, its mean loss over items not met before. Where items have features, `drift` is 1 for users
+whose interest changed in slice s + 1, by how far its items lie from their earlier ones (`interest/away`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from equipoise.evaluate.interest import away
 from equipoise.evaluate.judge import Own
 from equipoise.evaluate.recommender import Shop, Shown
 from equipoise.evaluate.score import Scores
-from equipoise.server.popularity import count_items, score_items
+from equipoise.evaluate.targets import Target, beside, by_counting, metrics
 from equipoise.server.predict import Merged
 
 EACH = 5
@@ -61,28 +61,26 @@ class SliceJudge:
         here = slice_of(step, rounds, slices)
         if slice_of(step + 1, rounds, slices) == here:
             return {}, {}
-        shown = self.shown(here + 1)
-        data = self.histories.interactions
-        targets = data.items[data.bounds[shown.users] + shown.at]
-        scores = self.shop.shown(merged, own, shown)
-        excluded = self._met(shown, scores.shape[1])
-        drawn = None if self._drawn is None else self._drawn[shown.users]
-        ranks = ranking.by_protocol(scores, targets, excluded, drawn)
-        popular = ranking.by_protocol(self._popularity(here + 1, len(targets)), targets, excluded, drawn)
-        found = {**self._metrics(ranks, shown), **self._users(ranks, scores, targets, shown, excluded)}
-        for protocol, each in popular.items():
-            found |= {(None, f"{name}/itempop"): value for name, value in ranking.metrics(each, protocol).items()}
-        for name, value in ranking.chances(targets, excluded, drawn).items():
-            found[None, f"{name}/chance"] = value
+        target = self.target(here + 1)
+        scores = self.shop.shown(merged, own, target.shown)
+        ranks = target.ranks(scores)
+        found = {**self._metrics(ranks, target.shown), **self._users(ranks, scores, target)}
+        counting = by_counting(self.histories.interactions, self._slices[:, here + 1], target)
+        found |= {(None, name): value for name, value in beside(counting, target).items()}
         return {**found, **self._interest(here + 1)}, {}
 
     def final(self, merged: Merged, own: Own) -> Scores:
         return {}
 
+    def target(self, number: int) -> Target:
+        shown, data = self.shown(number), self.histories.interactions
+        drawn = None if self._drawn is None else self._drawn[shown.users]
+        items = data.items[data.bounds[shown.users] + shown.at]
+        return Target(shown, items, self._met(shown, data.n_items), drawn)
+
     def shown(self, number: int) -> Shown:
         """The first items of a slice, user by user; an item that nothing precedes is nobody's to predict."""
-        assert self.histories.slices is not None
-        first, last = self.histories.slices[:, number], self.histories.slices[:, number + 1]
+        first, last = self._slices[:, number], self._slices[:, number + 1]
         at = [np.arange(max(1, a), min(b, a + EACH)) for a, b in zip(first, last, strict=True)]
         users: Indices = np.repeat(np.arange(len(at)), [len(part) for part in at])
         return Shown(users, np.concatenate(at))
@@ -101,8 +99,7 @@ class SliceJudge:
     @cached_property
     def _watched(self) -> tuple[ranking.Numbers, ranking.Mask, ranking.Mask]:
         """Of all users and slices; an alarm is judged by earlier slices alone."""
-        assert self.histories.slices is not None
-        values, seen = away(self.features, self.histories.interactions, self.histories.slices)
+        values, seen = away(self.features, self.histories.interactions, self._slices)
         return values, seen, DriftWatch().flags(values, seen)
 
     @cached_property
@@ -119,38 +116,33 @@ class SliceJudge:
     def _metrics(self, ranks: ranking.Ranks, shown: Shown) -> Scores:
         moved = self._moved
         groups = {} if moved is None else {"drifted": moved[shown.users], "steady": ~moved[shown.users]}
-        found: Scores = {}
+        found = metrics(ranks)
         for protocol, each in ranks.items():
-            found |= {(None, name): value for name, value in ranking.metrics(each, protocol).items()}
-            found |= {(None, name): value for name, value in grouped(each, protocol, groups).items()}
-        return found
+            found |= grouped(each, protocol, groups)
+        return {(None, name): value for name, value in found.items()}
 
-    def _users(
-        self, ranks: ranking.Ranks, scores: torch.Tensor, targets: Indices, shown: Shown, excluded: ranking.Mask
-    ) -> Scores:
+    def _users(self, ranks: ranking.Ranks, scores: torch.Tensor, target: Target) -> Scores:
         """What each user met: how often it was hit, and how surprising it was. A target counts even if met before."""
-        gone, found = excluded.copy(), Scores()
-        gone[np.arange(len(targets)), targets] = False
+        gone, found = target.excluded.copy(), Scores()
+        gone[np.arange(len(target.items)), target.items] = False
         unmet = scores.masked_fill(torch.from_numpy(gone), -torch.inf)
-        losses = F.cross_entropy(unmet, torch.from_numpy(targets), reduction="none").numpy()
+        losses = F.cross_entropy(unmet, torch.from_numpy(target.items), reduction="none").numpy()
         hits = ranks["full"] <= 10
-        for user in np.unique(shown.users).tolist():
-            its = shown.users == user
+        for user in np.unique(target.shown.users).tolist():
+            its = target.shown.users == user
             found[user, "surprise/next"] = float(losses[its].mean())
             found[user, "hit@10/full"] = float(hits[its].mean())
         return found
 
     @property
-    def _n_slices(self) -> int:
+    def _slices(self) -> Indices:
         assert self.histories.slices is not None
-        return int(self.histories.slices.shape[1]) - 1
+        return self.histories.slices
+
+    @property
+    def _n_slices(self) -> int:
+        return int(self._slices.shape[1]) - 1
 
     @cached_property
     def _drawn(self) -> Indices | None:
         return candidates(self.histories.interactions, self.config.seed)
-
-    def _popularity(self, number: int, n: int) -> torch.Tensor:
-        """ItemPop's scores [n, V], by what everybody met before a slice."""
-        assert self.histories.slices is not None
-        data = self.histories.interactions
-        return score_items(count_items(data.items, data.bounds, self.histories.slices[:, number], data.n_items), n)

@@ -26,6 +26,7 @@ SHOWN = {
     "hr@10/full": "hr@10/full",
     "drifted": "hr@10/full/drifted",
     "steady": "hr@10/full/steady",
+    "markov": "hr@10/full/markov",
     "itempop": "hr@10/full/itempop",
     "chance": "hr@10/full/chance",
     "alarms": "drift/users",

@@ -28,6 +28,8 @@ GAPS = 5
 """How far apart two items may be to be counted as a transition."""
 LAST = 10
 """Items at the end of a history that are followed on."""
+AT_ONCE = 1000
+"""Rows that are scored together, in double precision."""
 UNIT = 60
 """Divisible by every gap: 1/g is counted in sixtieths, exactly, so that the order of a sum does not matter."""
 
@@ -46,12 +48,16 @@ def count_transitions(items: Indices, bounds: Indices, train_end: Indices, n_ite
     return sparse(np.concatenate(weights), places, (n_items, n_items))
 
 
-def score_next(counts: csr_array, items: Indices, bounds: Indices, ends: Indices) -> Tensor:
-    """Scores of every item after the first ends[u] of a history: float32 [U, V]; zeros where nothing is known."""
-    skipped, until = np.maximum(ends - LAST, 0), bounds[:-1] + ends
-    users, at = spanned(bounds[:-1] + skipped, ends - skipped)
-    recent = sparse(1 / (until[users] - at), (users, items[at]), (len(ends), counts.shape[0]))
-    return torch.from_numpy((recent @ (counts / UNIT).sqrt()).toarray().astype(np.float32))
+def score_next(counts: csr_array, items: Indices, starts: Indices, ends: Indices) -> Tensor:
+    """Scores of every item after the first ends[n] of the history that begins at starts[n]: float32 [N, V]; zeros
+    where nothing is known."""
+    skipped = np.maximum(ends - LAST, 0)
+    rows, at = spanned(starts + skipped, ends - skipped)
+    recent = sparse(1 / ((starts + ends)[rows] - at), (rows, items[at]), (len(ends), counts.shape[0]))
+    root, scores = (counts / UNIT).sqrt(), np.empty((len(ends), counts.shape[0]), dtype=np.float32)
+    for first in range(0, len(ends), AT_ONCE):
+        scores[first : first + AT_ONCE] = (recent[first : first + AT_ONCE] @ root).toarray()
+    return torch.from_numpy(scores)
 
 
 def sparse(values: NDArray[Any], places: tuple[Indices, Indices], shape: tuple[int, int]) -> csr_array:

@@ -78,11 +78,13 @@ def test_differences_have_intervals_where_hits_were_kept_and_only_common_seeds_c
     rows = [study.rows.with_columns(pl.lit(name).alias("label")) for name in names]
     runs = {(names[0], 0): "a", (names[1], 0): "b", (names[2], 1): "c"}
     both = Study("small", pl.concat([*rows[:2], rows[2].with_columns(seed=pl.lit(1, pl.Int64))]), runs)
-    text = "\n".join(recommendation.figures_and_gains(both, {"other": "elsewhere"}))
+    text = "\n".join(recommendation.figures_and_gains(both, "other", {"other": "elsewhere"}))
     assert "| other − ids alone | +0.000 [+0.000, +0.000] |" in text, "one seed has no range"
     assert "elsewhere −" not in text
     assert "− elsewhere" not in text
     assert "| other (seed 0) |" in text
+    found, low, high = (study.server("ids", f"hr@10/full/over_markov{end}")[0] for end in ("", "/low", "/high"))
+    assert f"| other − markov | {found:+.3f} [{low:+.3f}, {high:+.3f}] |" in text
 
 
 def test_several_seeds_have_a_range():
