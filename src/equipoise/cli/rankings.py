@@ -76,4 +76,4 @@ def _over_markov(metrics: Mapping[str, float]) -> str:
     """Whether the model beats the table that every claim must beat."""
     mean, low, high = (100 * metrics[f"{HEADLINE}/over_markov{end}"] for end in ("", "/low", "/high"))
     where = "above" if low > 0 else "below" if high < 0 else "level with"
-    return f"{HEADLINE} is {where} the Markov table: {mean:+.1f} points, 95 % over users {low:+.1f} … {high:+.1f}"
+    return f"{HEADLINE}: {where} Markov, {mean:+.1f} points, 95 % over users {low:+.1f} … {high:+.1f}"
