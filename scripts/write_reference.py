@@ -72,7 +72,11 @@ COMPARE_JSON = [
     ("reductions", "{final, best}: how one number was made of a curve, in words"),
     ("rows", "[{label, metric, runs, seeds, final, best, difference, differs, marks}], in the order of the table"),
     ("rows[].final, rows[].best", "{mean, std, n} over seeds, as shares of one; std is null for one seed"),
-    ("rows[].difference", "{mean, low, high, n} of the paired final values; null for the first row or one common seed"),
+    (
+        "rows[].difference",
+        "{mean, low, high, n, over} of the final values, paired over seeds or users; null for the first row, and for "
+        "one common seed where nothing was ranked",
+    ),
     ("rows[].differs", "{key: value} of the settings that not all rows share"),
     ("rows[].marks", "codes of the findings that concern the row"),
     ("protocol", "{key: value} of the settings that all rows share, and `partition.fingerprints`"),

@@ -54,6 +54,25 @@ def test_a_run_says_whether_it_beats_the_table_that_every_claim_must_beat(equipo
     assert told in equipoise("show", "latest").out
 
 
+def test_recommenders_are_compared_user_by_user_under_either_protocol(equipoise: Equipoise) -> None:
+    small = ("rounds=2", "data.users=60", "server.fraction=0.2")
+    for preset in ("rec/sasrec", "rec/feddmmr"):
+        equipoise("run", preset, *small)
+    found = {}
+    for metric in ("hr@10/full", "hr@10/uni100"):
+        found[metric] = equipoise("compare", "rec-sasrec", "rec-feddmmr", "--metric", metric, "--json").json["rows"]
+        first, second = found[metric]
+        assert first["metric"] == second["metric"] == metric
+        assert second["difference"]["over"] == "users", "one seed, sixty users"
+        assert second["difference"]["mean"] == pytest.approx(second["final"]["mean"] - first["final"]["mean"])
+    assert found["hr@10/full"] != found["hr@10/uni100"]
+    out = equipoise("compare", "rec-sasrec", "rec-feddmmr", "--metric", "hr@10/uni100").out
+    assert "hr@10/uni100 in per cent" in out
+    assert "differences are paired over users" in out
+    wrong = equipoise("compare", "rec-sasrec", "rec-feddmmr", "--metric", "hr@10/uni10", code=2).err
+    assert "did you mean 'hr@10/uni100'" in wrong
+
+
 def test_a_stream_is_shown_slice_by_slice_with_what_a_change_costs(equipoise: Equipoise) -> None:
     planted = ("data.split=slices", "data.slices=10", "data.users=40", "data.length=300", "data.items=600")
     done = equipoise("run", "rec/feddmmr", *planted, "data.follow=0", "rounds=9", "--json").json

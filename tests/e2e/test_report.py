@@ -77,6 +77,14 @@ def test_chinese_is_complete(folder: Path) -> None:
     assert '<html lang="zh">' in page
 
 
+def test_a_recommender_has_both_protocols_beside_whoever_only_counts(folder: Path) -> None:
+    page = written(folder, "rec")
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("test", "value", "95 %", "Markov", "ItemPop", "chance"))
+    assert head in page
+    assert "<td>hr@10/uni100</td>" in page
+    assert re.search(r"<p>hr@10/full: (above|below|level with) Markov, ", page)
+
+
 def test_a_run_that_failed_has_a_report_that_says_why(folder: Path) -> None:
     page = written(folder, "latest")
     assert "<code>non-finite</code>" in page
@@ -90,7 +98,11 @@ def test_markdown_has_the_same_findings_as_tables(folder: Path) -> None:
     assert "| checkpoint | client 0 | client 1 |" in text
     assert "| **5** |" in text
     ask(folder, "report", "rec", "--format", "md", "--lang", "zh", "-o", "rec.txt")
-    assert "## 结论" in (folder / "rec.txt").read_text(encoding="utf-8")
+    text = (folder / "rec.txt").read_text(encoding="utf-8")
+    assert "## 结论" in text
+    assert "| 测试 | 数值 | 95 % | 马尔可夫 | 热门榜 | 随机 |" in text
+    assert "\n| hr@10/uni100 | 0." in text
+    assert re.search(r"hr@10/full：\S+马尔可夫表", text)
 
 
 def test_figures_results_and_numbers_as_files(folder: Path) -> None:

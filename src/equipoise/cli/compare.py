@@ -24,6 +24,7 @@ class Format(StrEnum):
 def compare(
     runs: Runs = None,
     sweep: SweepName = None,
+    metric: Annotated[str | None, typer.Option("--metric", help="A share on test; default: the headline.")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
     store: StoreAt = None,
     as_json: Json = False,
@@ -31,13 +32,16 @@ def compare(
     """Figures side by side: mean ± deviation over seeds, final and best by validation, paired differences.
 
     Runs that differ only in their seed share a row. Differences are to the first row, over common seeds, with a 95 %
-    interval. "Best" is chosen on the validation split, never on test.
+    interval; recommenders that ranked the same items are compared user by user. "Best" is chosen on the validation
+    split, never on test.
 
     [bold]Examples[/]
 
       equipoise compare --sweep studies/demo --format latex
 
       equipoise compare fedavg-7k fedprox-3x
+
+      equipoise compare --sweep studies/recommendation --metric hr@10/uni100
     """
     from equipoise.report.comparison import compare as side_by_side
     from equipoise.report.runs import compared
@@ -45,7 +49,7 @@ def compare(
 
     with open_existing(store) as opened:
         chosen, labels = chosen_runs(opened, runs, sweep)
-        print_comparison(side_by_side(compared(opened, chosen, labels)), Format.json if as_json else form)
+        print_comparison(side_by_side(compared(opened, chosen, labels, metric)), Format.json if as_json else form)
 
 
 def print_comparison(comparison: Comparison, form: Format = Format.text) -> None:
@@ -70,4 +74,5 @@ def print_comparison(comparison: Comparison, form: Format = Format.text) -> None
     Console().print(grid)
     for remark in table.remarks(comparison):
         typer.echo(remark)
-    typer.echo("* the 95 % interval leaves out zero; differences are paired over seeds, in points")
+    typer.echo(f"{table.metrics(comparison)} in per cent; * the 95 % interval leaves out zero")
+    typer.echo(f"differences are paired over {' or '.join(table.paired_over(comparison))}, in points")

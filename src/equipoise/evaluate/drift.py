@@ -24,7 +24,8 @@ import numpy as np
 from equipoise.core.errors import DataError, NonFinite
 
 if TYPE_CHECKING:
-    from equipoise.evaluate.ranking import Mask, Numbers
+    from equipoise.evaluate.ranking import Mask
+    from equipoise.evaluate.worth import Numbers
 
 ALIKE = 1e-4
 """Least spread of log variances between users that counts; below it a is 20 000, and users are alike."""

@@ -20,7 +20,8 @@ import numpy as np
 
 from equipoise.core.values import Indices
 from equipoise.data.interactions import Features, Interactions
-from equipoise.evaluate.ranking import Mask, Numbers, Protocol, metrics
+from equipoise.evaluate.ranking import Mask, metrics
+from equipoise.evaluate.worth import Numbers, Protocol
 from equipoise.server.markov import sparse
 from equipoise.server.popularity import spanned
 

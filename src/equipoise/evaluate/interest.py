@@ -15,7 +15,8 @@ import numpy as np
 
 from equipoise.core.values import Indices
 from equipoise.data.interactions import Features, Interactions
-from equipoise.evaluate.ranking import Mask, Numbers
+from equipoise.evaluate.ranking import Mask
+from equipoise.evaluate.worth import Numbers
 
 BEFORE = 2
 """Earlier items that make a direction."""

@@ -9,15 +9,12 @@ Source: Efron, Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from equipoise.core.errors import DataError
 from equipoise.core.streams import stream
-
-if TYPE_CHECKING:
-    from equipoise.evaluate.ranking import Numbers
+from equipoise.evaluate.worth import Numbers
 
 LEVEL = 0.95
 AT_ONCE = 2**20

@@ -26,6 +26,7 @@ from equipoise.evaluate.judge import Own
 from equipoise.evaluate.recommender import Shop, Shown
 from equipoise.evaluate.score import Scores
 from equipoise.evaluate.targets import Target, beside, by_counting, metrics
+from equipoise.evaluate.worth import per_user
 from equipoise.server.popularity import count_items
 from equipoise.server.predict import Merged
 
@@ -92,8 +93,8 @@ class RankJudge:
         """Of hr@10 and ndcg@10: over users, and of what each user gains over the Markov table."""
         found: dict[str, float] = {}
         for protocol, each in ranks.items():
-            theirs = ranking.per_user(markov[protocol], protocol)
-            for name, values in ranking.per_user(each, protocol).items():
+            theirs = per_user(markov[protocol], protocol)
+            for name, values in per_user(each, protocol).items():
                 if name.startswith(("hr@10", "ndcg@10")):
                     own, over = bootstrap(values, self.config.seed), paired(values, theirs[name], self.config.seed)
                     found |= {f"{name}/low": own.low, f"{name}/high": own.high, f"{name}/over_markov": over.mean}

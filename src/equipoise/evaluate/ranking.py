@@ -1,7 +1,6 @@
-"""Where the next item stands among the others, and what its rank is worth.
+"""Where the next item stands among the others; what its rank is worth is said in `worth`.
 
     rank = 1 + #(score > target's) + ½·#(score = target's, others)
-    hr@k = mean [rank ≤ k]        ndcg@k = mean [rank ≤ k] / log2(rank + 1)        mrr = mean 1 / rank
 
 Protocol `full` ranks the target among all items that the user has not met, `uni100` among 100 drawn ones; a metric
 names its protocol. Ties take the middle of their places, so that constant scores are worth the middle rank, and a
@@ -14,24 +13,21 @@ Source: Krichene, Rendle, "On Sampled Metrics for Item Recommendation", 2020, fo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.errors import DataError, NonFinite
 from equipoise.core.values import Indices
+from equipoise.evaluate.worth import CUTS, Numbers, Protocol, per_user
 from equipoise.server.popularity import spanned
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Protocol = Literal["full", "uni100"]
-Numbers = NDArray[np.float64]
 Ranks = dict[Protocol, Numbers]
 Mask = NDArray[np.bool_]
-
-CUTS = (5, 10, 20)
 
 
 def met(items: Indices, bounds: Indices, ends: Indices, n_items: int) -> Mask:
@@ -66,16 +62,6 @@ def by_protocol(scores: Tensor, targets: Indices, excluded: Mask, drawn: Indices
 def n_ranked(targets: Indices, excluded: Mask) -> Indices:
     """How many items `mid_ranks` ranks for each user, the target included."""
     return np.asarray(1 + _others(targets, excluded).sum(1))
-
-
-def per_user(ranks: Numbers, protocol: Protocol) -> dict[str, Numbers]:
-    """What each user adds to each metric: metrics are means of these."""
-    gain = 1 / np.log2(ranks + 1)
-    return {
-        **{f"hr@{k}/{protocol}": (ranks <= k).astype(np.float64) for k in CUTS},
-        **{f"ndcg@{k}/{protocol}": np.where(ranks <= k, gain, 0.0) for k in CUTS},
-        f"mrr/{protocol}": 1 / ranks,
-    }
 
 
 def metrics(ranks: Numbers, protocol: Protocol) -> dict[str, float]:

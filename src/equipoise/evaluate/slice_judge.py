@@ -30,6 +30,7 @@ from equipoise.evaluate.judge import Own
 from equipoise.evaluate.recommender import Shop, Shown
 from equipoise.evaluate.score import Scores
 from equipoise.evaluate.targets import Target, beside, by_counting, metrics
+from equipoise.evaluate.worth import Numbers
 from equipoise.server.predict import Merged
 
 EACH = 5
@@ -97,7 +98,7 @@ class SliceJudge:
         return {**found, (None, "drift/users"): float(alarms[:, number].sum())}
 
     @cached_property
-    def _watched(self) -> tuple[ranking.Numbers, ranking.Mask, ranking.Mask]:
+    def _watched(self) -> tuple[Numbers, ranking.Mask, ranking.Mask]:
         """Of all users and slices; an alarm is judged by earlier slices alone."""
         values, seen = away(self.features, self.histories.interactions, self._slices)
         return values, seen, DriftWatch().flags(values, seen)

@@ -10,7 +10,7 @@ from typing import Any
 from equipoise.diagnose.examine import examine
 from equipoise.diagnose.finding import Finding
 from equipoise.diagnose.recording import Recording, Row
-from equipoise.report.statistics import Curve, Difference, Figure, best, figure, final, paired
+from equipoise.report.statistics import Curve, Difference, Figure, Users, best, figure, final, paired, paired_users
 
 UNIMPORTANT = ("name", "seed", "engine")
 """Keys that do not make two runs different configurations."""
@@ -27,6 +27,8 @@ class Run:
     curve: Curve
     content: str = ""
     """The hash of its data."""
+    users: Users | None = None
+    """Where the metric is one of a ranking."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         return {
             "against": self.lines[0].label if self.lines else None,
-            "reductions": {"final": "last checkpoint", "best": "checkpoint with the highest accuracy/validation"},
+            "reductions": {"final": "last checkpoint", "best": "checkpoint with the highest validation figure"},
             "rows": [asdict(line) for line in self.lines],
             "protocol": dict(self.protocol),
             "findings": [finding.to_json() for finding in self.findings],
@@ -105,8 +107,6 @@ def _row(label: str, group: Sequence[Run]) -> Row:
 def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]) -> Line:
     newest = {run.curve.seed: run for run in group}
     curves = [newest[seed].curve for seed in sorted(newest)]
-    against = {run.curve.seed: final(run.curve) for run in first}
-    own = {curve.seed: final(curve) for curve in curves}
     return Line(
         label=group[0].label,
         metric=group[0].metric,
@@ -114,9 +114,18 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
         seeds=[curve.seed for curve in curves],
         final=figure([final(curve) for curve in curves]),
         best=figure([best(curve) for curve in curves]),
-        difference=None if group is first else paired(own, against),
+        difference=None if group is first else _difference(group, first),
         differs=differs,
     )
+
+
+def _difference(ours: Sequence[Run], theirs: Sequence[Run]) -> Difference | None:
+    """User by user where both ranked the same items, else seed by seed."""
+    users, finals = [], []
+    for group in (ours, theirs):
+        users.append({run.curve.seed: run.users for run in group if run.users is not None})
+        finals.append({run.curve.seed: final(run.curve) for run in group})
+    return paired_users(*users) or paired(*finals)
 
 
 def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:

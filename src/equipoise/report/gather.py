@@ -10,14 +10,18 @@ from equipoise.diagnose.examine import examine
 from equipoise.diagnose.finding import SEVERITIES, Finding, Verdict
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.stored import stored
+from equipoise.report import table
 from equipoise.report.card import card
 from equipoise.report.comparison import Comparison, compare
 from equipoise.report.figure import Figure, Line, Lines
 from equipoise.report.figures import figures
+from equipoise.report.rankings import Rankings, rankings
 from equipoise.report.runs import compared, curve, validation_of
 from equipoise.report.source import Projection, source
+from equipoise.report.stream import is_stream
 from equipoise.report.words import Say, words
 from equipoise.store import read
+from equipoise.store.metrics import final_metrics
 from equipoise.store.records import Recorded, Run
 from equipoise.store.transact import Store
 
@@ -39,6 +43,7 @@ class Configuration:
     told: Sequence[Told]
     verdict: Verdict
     drawn: Run
+    ranked: Rankings | None
     figures: Sequence[Figure]
     events: Sequence[Recorded]
 
@@ -57,6 +62,13 @@ class Report:
     comparison: Comparison | None
     overview: Sequence[Figure]
     configurations: Sequence[Configuration]
+
+    @property
+    def note(self) -> str:
+        """How the results are to be read."""
+        assert self.comparison is not None
+        say = words(self.language)
+        return say("results_note", over=" / ".join(say(f"over.{kind}") for kind in table.paired_over(self.comparison)))
 
     @property
     def n_runs(self) -> int:
@@ -130,6 +142,7 @@ def _configuration(store: Store, label: str, group: Sequence[_Seen], say: Say, p
         told=_told(group),
         verdict=drawn.verdict,
         drawn=drawn.run,
+        ranked=rankings(final_metrics(store, drawn.run.run_id), is_stream(drawn.run), say),
         figures=figures(source(store, drawn.run, stored(store, drawn.run), projection), say),
         events=read.events(store, drawn.run.run_id),
     )

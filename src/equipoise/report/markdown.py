@@ -41,13 +41,16 @@ def _lines(report: Report) -> Iterator[str]:
         yield _table(
             [say(key) for key in ("configuration", "n", "final", "best", "delta")], table.rows(report.comparison)
         )
-        yield f"{say('results_note')}\n"
+        yield f"{report.note}\n"
         yield from (f"{remark}\n" for remark in table.remarks(report.comparison, report.language))
     for figure in report.overview:
         yield markdown_of(figure, say)
     for each in report.configurations:
         yield f"## {each.label}\n"
         yield f"{say('detail_of', run=each.drawn.run_id, seed=each.drawn.seed)}\n"
+        if each.ranked:
+            yield _table(each.ranked.header, each.ranked.rows)
+            yield f"{each.ranked.floor}\n"
         for figure in each.figures:
             yield markdown_of(figure, say)
         yield from _unexamined(each, say)

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from equipoise.core.errors import ConfigError
+from equipoise.core.registry import suggestion
+from equipoise.evaluate.worth import Protocol, per_user
 from equipoise.report.comparison import Run as Compared
-from equipoise.report.statistics import Curve
-from equipoise.report.stream import stream
+from equipoise.report.statistics import Curve, Users
+from equipoise.report.stream import is_stream, stream
 from equipoise.store import metrics, read
 from equipoise.store.records import Run
 from equipoise.store.transact import Store
+
+RANKED = ("hr@", "ndcg@", "mrr/")
+SHARES = ("accuracy/", "recall/", *RANKED)
+NO_FIGURE = ("/low", "/high", "/over_markov")
+"""What ends a name that says something of a share and is none itself."""
 
 
 def validation_of(run: Run) -> str:
@@ -19,12 +28,13 @@ def validation_of(run: Run) -> str:
     return "accuracy/validation" if run.headline.startswith("accuracy/") else f"{run.headline}/validation"
 
 
-def curve(store: Store, run: Run) -> Curve:
-    """The run's headline metric and validation over the checkpoints that were scored."""
-    rows = metrics.rows(store, run.run_id, names=[run.headline, validation_of(run)], client="server")
-    values = {row.step: row.value for row in rows if row.name == run.headline}
+def curve(store: Store, run: Run, metric: str | None = None) -> Curve:
+    """The run's headline metric, or another, and validation over the checkpoints that were scored."""
+    name = metric or run.headline
+    rows = metrics.rows(store, run.run_id, names=[name, validation_of(run)], client="server")
+    values = {row.step: row.value for row in rows if row.name == name}
     validation = {row.step: row.value for row in rows if row.name == validation_of(run)}
-    if not validation and run.config["data"].get("split") == "slices":
+    if not validation and is_stream(run):
         validation = {step: float(step) for step in values}  # a stream chooses nothing: the last slice stands
     steps = sorted(values.keys() & validation.keys())
     return Curve(run.run_id, run.seed, steps, [values[s] for s in steps], [validation[s] for s in steps])
@@ -79,10 +89,15 @@ def traffic(store: Store, run: Run, way: str) -> float:
     return sum(row.value for row in metrics.rows(store, run.run_id, names=[f"bytes/{way}"], client="server"))
 
 
-def compared(store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> list[Compared]:
-    """Runs ready to be compared, under the given labels or their own; one without a scored checkpoint cannot be."""
+def compared(
+    store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None = None, metric: str | None = None
+) -> list[Compared]:
+    """Runs ready to be compared, under the given labels or their own, by their headline or another share; one without
+    a scored checkpoint cannot be."""
     named = labels or {}
-    curves = {run.run_id: curve(store, run) for run in runs}
+    if metric is not None:
+        _require_share(store, runs, metric)
+    curves = {run.run_id: curve(store, run, metric) for run in runs}
     empty = [f"{run.run_id} ({run.status})" for run in runs if not curves[run.run_id].values]
     if empty:
         raise ConfigError(f"nothing was scored in {', '.join(empty)}", fix="leave it out, or `equipoise resume` it")
@@ -91,12 +106,37 @@ def compared(store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None
             _label(store, run, named),
             run.config,
             run.partition or "",
-            run.headline,
+            metric or run.headline,
             curves[run.run_id],
             str(run.environment.get("content", "")),
+            _users(store, run, metric or run.headline),
         )
         for run in runs
     ]
+
+
+def _users(store: Store, run: Run, metric: str) -> Users | None:
+    """What ranks are worth to a metric of all users; None for any other metric, and where ranks were not kept."""
+    if not metric.startswith(RANKED):
+        return None
+    protocol: Protocol = "uni100" if metric.endswith("/uni100") else "full"
+    names = f"rank/{protocol}", f"rank/{protocol}/markov"
+    found: dict[str, dict[int, float]] = {name: {} for name in names}
+    for row in metrics.rows(store, run.run_id, names=names):
+        if row.client is not None:
+            found[row.name][row.client] = row.value
+    ours, markov = (found[name] for name in names)
+    worth = per_user(np.array(list(ours.values())), protocol).get(metric)
+    return None if worth is None or not ours else Users(dict(zip(ours, worth.tolist(), strict=True)), markov)
+
+
+def _require_share(store: Store, runs: Sequence[Run], metric: str) -> None:
+    """A share that every run has on test; anything else has no place in a table of per cent."""
+    for run in runs:
+        final = metrics.final_metrics(store, run.run_id)
+        known = [name for name in final if name.startswith(SHARES) and not name.endswith(NO_FIGURE)]
+        if metric not in known:
+            raise ConfigError(f"{run.run_id} has no share '{metric}'{suggestion(metric, known)}", where="--metric")
 
 
 def _label(store: Store, run: Run, labels: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ final  = the metric at the last checkpoint
 best   = the test metric at the checkpoint where *validation* is highest (the first of equals)
 std    = sample deviation, n − 1
 paired = mean of the per-seed differences ± t(.975, n−1)·std/√n, over the seeds both have
+         of rankings: each user's difference, mean over those seeds, with the bootstrap interval of its mean over users
 """
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
+from typing import Literal
 
+import numpy as np
 from scipy.special import stdtrit
+
+from equipoise.evaluate import intervals
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,15 @@ class Curve:
     steps: Sequence[int]
     values: Sequence[float]
     validation: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Users:
+    """What the rank of every user's item is worth to a metric, and where a Markov table puts that item: two runs with
+    the same table ranked the same items for the same users."""
+
+    worth: Mapping[int, float]
+    markov: Mapping[int, float]
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,7 @@ class Difference:
     low: float
     high: float
     n: int
+    over: Literal["seeds", "users"] = "seeds"
 
     @property
     def is_clear(self) -> bool:
@@ -78,3 +93,14 @@ def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference
     n, mean = len(common), fmean(differences)
     half = float(stdtrit(n - 1, 0.975)) * stdev(differences) / math.sqrt(n)
     return Difference(mean, mean - half, mean + half, n)
+
+
+def paired_users(ours: Mapping[int, Users], theirs: Mapping[int, Users]) -> Difference | None:
+    """The same user by user, over common seeds; None unless both ranked the same items in every one of them."""
+    common = sorted(ours.keys() & theirs.keys())
+    if not common or any(not ours[s].markov or ours[s].markov != theirs[s].markov for s in common):
+        return None
+    worth = np.array([[[w for _, w in sorted(each[s].worth.items())] for s in common] for each in (ours, theirs)])
+    first, second = worth.mean(axis=1)
+    found = intervals.paired(first, second, seed=0)
+    return Difference(found.mean, found.low, found.high, len(common), "users")

@@ -33,9 +33,13 @@ SHOWN = {
 }
 
 
+def is_stream(run: Run) -> bool:
+    return bool(run.config["data"].get("split") == "slices")
+
+
 def stream(store: Store, run: Run) -> dict[str, Any] | None:
     """Of a run whose data is split into slices: figures of each that was scored, and what alarms cost."""
-    if run.config["data"].get("split") != "slices":
+    if not is_stream(run):
         return None
     found: dict[int, dict[str, float]] = {}
     for row in metrics.rows(store, run.run_id, names=list(SHOWN.values()), client="server"):

@@ -58,6 +58,16 @@ def remarks(comparison: Comparison, language: str = "en") -> list[str]:
     ]
 
 
+def metrics(comparison: Comparison) -> str:
+    """What the rows are figures of."""
+    return ", ".join(dict.fromkeys(line.metric for line in comparison.lines))
+
+
+def paired_over(comparison: Comparison) -> list[str]:
+    """What differences have their intervals over: seeds, users, or some the one and some the other."""
+    return sorted({line.difference.over for line in comparison.lines if line.difference}) or ["seeds"]
+
+
 def _ranks(means: Sequence[float]) -> list[int]:
     return [sum(other > mean for other in means) for mean in means]
 
@@ -129,12 +139,11 @@ def _notes(comparison: Comparison) -> list[str]:
     )
     card = ", ".join(f"{key} {shared[key]}" for key in keys if shared.get(key) is not None)
     prints = ", ".join(str(value)[:12] for value in shared.get("partition.fingerprints", []))
-    metrics = ", ".join(dict.fromkeys(line.metric for line in comparison.lines))
     notes = [
         f"Protocol: {card}; partition fingerprints {prints}.",
-        f"{metrics} in per cent, mean ± sample deviation over n seeds; final = last checkpoint;"
-        " best by val. = checkpoint with the highest validation figure; * = the 95 % interval of the paired difference"
-        " leaves out zero.",
+        f"{metrics(comparison)} in per cent, mean ± sample deviation over n seeds; final = last checkpoint;"
+        " best by val. = checkpoint with the highest validation figure; * = the 95 % interval of the difference, paired"
+        f" over {' or '.join(paired_over(comparison))}, leaves out zero.",
     ]
     return [*notes, *remarks(comparison), *(_source(line) for line in comparison.lines)]
 

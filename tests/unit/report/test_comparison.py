@@ -7,7 +7,7 @@ from math import isnan
 import pytest
 
 from equipoise.report.comparison import Comparison, Run, compare, flat_config
-from equipoise.report.statistics import Curve
+from equipoise.report.statistics import Curve, Users
 
 
 def config(**changes):
@@ -45,6 +45,18 @@ def test_differences_are_to_the_first_row_over_common_seeds():
     assert second.difference is not None
     assert second.difference.mean == pytest.approx(0.3)
     assert second.difference.n == 2
+
+
+def test_the_same_items_for_the_same_users_are_compared_user_by_user():
+    """Three users, one seed; on other items there is nothing to pair."""
+    plain, more = run("a-0", 0, 0.5), run("p-0", 0, 0.7, "FedProx", **PROX)
+    for markov, over in ((5.0, "users"), (6.0, None)):
+        given = ((plain, 0.0, 5.0), (more, 1.0, markov))
+        runs = [replace(one, users=Users(*(dict.fromkeys(range(3), x) for x in told))) for one, *told in given]
+        difference = compare(runs).lines[1].difference
+        assert (difference and difference.over) == over
+        if difference:
+            assert (difference.mean, difference.low, difference.high, difference.n) == (1, 1, 1, 1)
 
 
 def test_one_seed_has_a_figure_but_no_difference():
@@ -89,7 +101,7 @@ def test_flat_keys_without_those_that_do_not_matter():
 def test_as_a_document():
     document = compare([run("a-0", 0, 0.5), run("a-1", 1, 0.6), run("p-0", 0, 0.7, "FedProx", **PROX)]).to_json()
     assert document["against"] == "FedAvg"
-    assert document["reductions"]["best"] == "checkpoint with the highest accuracy/validation"
+    assert document["reductions"]["best"] == "checkpoint with the highest validation figure"
     assert [row["label"] for row in document["rows"]] == ["FedAvg", "FedProx"]
     assert document["rows"][0]["final"]["n"] == 2
     assert document["rows"][0]["runs"] == ["a-0", "a-1"]

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from math import log2
+
 import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import Event, Row
 from equipoise.report.runs import compared, curve, listed, shown
-from equipoise.report.statistics import Curve
+from equipoise.report.statistics import Curve, Users
 from equipoise.store import read, write
 from equipoise.store.database import open_store
 from equipoise.store.records import NewRun
@@ -113,3 +115,40 @@ def test_a_run_without_a_scored_checkpoint_cannot_be_compared(store):
     runs = [recorded(store, "r-0"), recorded(store, "r-1", scored=(None,)), recorded(store, "r-2", scored=())]
     with pytest.raises(ConfigError, match=r"nothing was scored in r-1 \(\w+\), r-2 \(\w+\)"):
         compared(store, runs)
+
+
+def ranked(store, run_id: str, ranks: list[float], *, markov: list[float], seed: int = 3):
+    """A recommender that was scored once, and where it and the Markov table put every user's item."""
+    run = recorded(store, run_id, scored=(), headline="hr@10/full", seed=seed)
+    rows = [Row(0, 0, None, "hr@10/full", sum(rank <= 10 for rank in ranks) / len(ranks))]
+    rows += [Row(0, 0, None, name, 0.5) for name in ("hr@10/full/validation", "hr@10/full/low", "loss/merged")]
+    rows += [Row(0, 0, None, "ndcg@10/full", sum(1 / log2(rank + 1) for rank in ranks if rank <= 10) / len(ranks))]
+    rows += [Row(0, 0, user, "rank/full", rank) for user, rank in enumerate(ranks)]
+    rows += [Row(0, 0, user, "rank/full/markov", rank) for user, rank in enumerate(markov)]
+    write.commit_step(store, run_id, 0, rows, [], {})
+    return run
+
+
+def test_recommenders_are_compared_user_by_user(store):
+    table = [1.0, 50.0]
+    ours, theirs = (ranked(store, run_id, r, markov=table) for run_id, r in (("a", [3.0, 11.0]), ("b", [3.0, 2.0])))
+    first, second = compared(store, [ours, theirs])
+    assert first.users == Users({0: 1.0, 1: 0.0}, {0: 1.0, 1: 50.0})
+    assert second.users == Users({0: 1.0, 1: 1.0}, {0: 1.0, 1: 50.0})
+    (by_gain,) = compared(store, [ours], metric="ndcg@10/full")
+    assert by_gain.metric == "ndcg@10/full"
+    assert by_gain.users == Users({0: 1 / log2(4), 1: 0.0}, {0: 1.0, 1: 50.0})
+    assert list(by_gain.curve.values) == [pytest.approx(1 / 2 / 2)]
+
+
+def test_images_have_no_users(store):
+    (run,) = compared(store, [recorded(store)], metric="accuracy/validation")
+    assert run.users is None
+    assert list(run.curve.values) == [0.4, 0.6, 0.6]
+
+
+@pytest.mark.parametrize("metric", ["hr@10/ful", "loss/merged", "hr@10/full/low", "nonsense"])
+def test_what_is_no_share_of_the_run_is_not_compared(store, metric):
+    run = ranked(store, "a", [3.0], markov=[1.0])
+    with pytest.raises(ConfigError, match=f"a has no share '{metric}'"):
+        compared(store, [run], metric=metric)

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from math import isnan, sqrt
 
+import numpy as np
 import pytest
 
-from equipoise.report.statistics import Curve, Difference, best, figure, final, paired
+from equipoise.evaluate.intervals import bootstrap
+from equipoise.report.statistics import Curve, Difference, Users, best, figure, final, paired, paired_users
 
 T3, T2 = 4.302653, 12.706205  # t(.975) with 2 and 1 degrees of freedom
 
@@ -71,3 +73,38 @@ def test_the_same_difference_for_every_seed_is_certain():
     assert found is not None
     assert (found.low, found.mean, found.high) == (0.25, 0.25, 0.25)
     assert found.is_clear
+
+
+def users(*worth: float, markov: float = 3.0) -> Users:
+    return Users(dict(enumerate(worth)), {user: markov + user for user in range(len(worth))})
+
+
+def test_users_are_paired_with_themselves_over_the_seeds_both_have():
+    ours = {0: users(1, 1, 1, 0), 1: users(1, 0, 1, 0), 7: users(9, 9, 9, 9)}
+    theirs = {0: users(0, 1, 1, 0), 1: users(0, 0, 0, 0)}
+    found = paired_users(ours, theirs)
+    gains = np.array([1, 0, 1 / 2, 0])  # of each user, on average over seeds 0 and 1
+    expected = bootstrap(gains, seed=0)
+    assert found == Difference(3 / 8, expected.low, expected.high, 2, "users")
+    assert not found.is_clear
+
+
+def test_one_seed_is_enough_where_there_are_users():
+    found = paired_users({0: users(1, 1, 1)}, {0: users(0, 0, 0)})
+    assert found is not None
+    assert (found.mean, found.low, found.high) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        {},
+        {1: users(0, 0)},
+        {0: users(0, 0, 0)},
+        {0: users(0, 0, markov=4.0)},
+        {0: Users({0: 0.0, 1: 0.0}, {})},
+    ],
+    ids=["nobody", "another seed", "other users", "other items", "unknown items"],
+)
+def test_users_who_were_not_shown_the_same_are_not_paired(theirs):
+    assert paired_users({0: users(1, 1)}, theirs) is None
