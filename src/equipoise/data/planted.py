@@ -151,7 +151,7 @@ def _unit(rows: Table) -> Table:
 def _choices(options: PlantedOptions, world: World, crowd: Crowd) -> Indices:
     """[U, T] item of each choice; beyond a user's own length they mean nothing."""
     rng, everyone = stream(options.generator_seed, "planted-choices"), np.arange(options.users)
-    weight, is_open = _weights(options, world, crowd), np.ones((options.users, options.items))
+    weight, is_open = weights(options, world, crowd), np.ones((options.users, options.items))
     chosen = np.empty((options.users, int(crowd.lengths.max())), dtype=np.int64)
     for t in range(chosen.shape[1]):
         has_changed = ((crowd.changes >= 0) & (t >= crowd.changes)).astype(np.int64)
@@ -165,8 +165,9 @@ def _choices(options: PlantedOptions, world: World, crowd: Crowd) -> Indices:
     return chosen
 
 
-def _weights(options: PlantedOptions, world: World, crowd: Crowd) -> Table:
-    """[2, U, V] weights before and after the change; who is first in a race at these rates is drawn by softmax."""
+def weights(options: PlantedOptions, world: World, crowd: Crowd) -> Table:
+    """[2, U, V] e^(a + κ·taste) before and after the change: whoever is first in a race at these rates is drawn by
+    softmax."""
     taste = np.sqrt(options.signal) * crowd.likes_shown @ world.shown.T
     taste += np.sqrt(1 - options.signal) * crowd.likes_hidden @ world.hidden.T
     weight: Table = np.exp(world.popularity + SHARPNESS * taste)

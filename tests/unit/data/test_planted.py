@@ -139,7 +139,7 @@ def _steps(history: np.ndarray) -> list[tuple[int, int]]:
 
 def test_choices_follow_the_softmax_of_the_formula():
     """The first choice of many users with one taste: frequencies within four standard deviations of the softmax."""
-    from equipoise.data.planted import _choices, _weights
+    from equipoise.data.planted import _choices, weights
 
     options = PlantedOptions(users=4000, items=12, length=6, drift=0.0)
     world, crowd = make_world(options), make_crowd(options)
@@ -148,7 +148,7 @@ def test_choices_follow_the_softmax_of_the_formula():
         crowd.changes,
     )  # fmt: skip
     first = _choices(options, world, alike)[:, 0]
-    weight = _weights(options, world, alike)[0, 0]
+    weight = weights(options, world, alike)[0, 0]
     share = weight / weight.sum()
     found = np.bincount(first, minlength=12) / 4000
     assert np.allclose(found, share, atol=4 * np.sqrt(0.25 / 4000))
