@@ -48,15 +48,15 @@ def count_transitions(items: Indices, bounds: Indices, train_end: Indices, n_ite
     return sparse(np.concatenate(weights), places, (n_items, n_items))
 
 
-def score_next(counts: csr_array, items: Indices, starts: Indices, ends: Indices) -> Tensor:
+def score_next(counts: csr_array, items: Indices, starts: Indices, ends: Indices, power: float = 0.5) -> Tensor:
     """Scores of every item after the first ends[n] of the history that begins at starts[n]: float32 [N, V]; zeros
-    where nothing is known."""
+    where nothing is known. The power ½ is the root, 1 are plain counts."""
     skipped = np.maximum(ends - LAST, 0)
     rows, at = spanned(starts + skipped, ends - skipped)
     recent = sparse(1 / ((starts + ends)[rows] - at), (rows, items[at]), (len(ends), counts.shape[0]))
-    root, scores = (counts / UNIT).sqrt(), np.empty((len(ends), counts.shape[0]), dtype=np.float32)
+    known, scores = (counts / UNIT).power(power), np.empty((len(ends), counts.shape[0]), dtype=np.float32)
     for first in range(0, len(ends), AT_ONCE):
-        scores[first : first + AT_ONCE] = (recent[first : first + AT_ONCE] @ root).toarray()
+        scores[first : first + AT_ONCE] = (recent[first : first + AT_ONCE] @ known).toarray()
     return torch.from_numpy(scores)
 
 

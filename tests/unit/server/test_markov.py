@@ -56,6 +56,12 @@ def test_scores_by_hand():
     assert scores[1].tolist() == [0, 0, 0]
 
 
+def test_plain_counts_instead_of_their_root():
+    counts = counted([0, 1, 0, 2], n_items=3)
+    scores = score_next(counts, np.array([1, 0]), np.array([0]), np.array([2]), power=1.0)
+    assert scores[0].tolist() == pytest.approx([1 / 2 + 1 / 2, 1, 4 / 3 + 1 / 2 / 2])
+
+
 def test_the_last_ten_items_and_no_others():
     n_items = LAST + 2
     counts = counted(*([item, n_items - 1] for item in range(n_items - 1)), n_items=n_items)
