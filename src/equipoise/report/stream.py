@@ -34,7 +34,7 @@ SHOWN = {
 
 
 def is_stream(run: Run) -> bool:
-    return bool(run.config["data"].get("split") == "slices")
+    return bool(run.config.get("data", {}).get("split") == "slices")
 
 
 def stream(store: Store, run: Run) -> dict[str, Any] | None:

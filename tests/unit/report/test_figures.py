@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ RUN = Run(
 
 
 def made(recording: Recording, pictures: dict[str, Any] | None = None, **rest: Any) -> dict[str, Figure]:
-    source = Source(RUN, recording, rest.get("partition"), pictures or {}, rest.get("projection", "pca"))
+    run = replace(RUN, config=rest.get("config", {}))
+    source = Source(run, recording, rest.get("partition"), pictures or {}, rest.get("projection", "pca"))
     return {figure.key: figure for figure in figures(source, SAY)}
 
 
@@ -183,6 +185,21 @@ def test_a_recommenders_pictures() -> None:
     assert groups.bars == {"all": 0.2, "rare target": 0.1}
     assert groups.bounds == {"Markov": 0.15}
     assert sum(surprise.bars.values()) == 10, "every client once, from the last fifth"
+
+
+def test_a_stream_is_drawn_slice_by_slice_beside_whoever_only_counts() -> None:
+    server = {"hr@10/full": [0.1, 0.2], "hr@10/full/drifted": [0.3, 0.0], "hr@10/full/markov": [0.1, 0.1]}
+    assert "slices" not in made(run_of({}, server))
+    config = {"data": {"name": "planted", "split": "slices"}}
+    assert "slices" not in made(run_of(), config=config)
+    figure = made(run_of({}, server), config=config)["slices"]
+    assert isinstance(figure, Lines)
+    assert [(line.name, line.is_dashed) for line in figure.lines] == [
+        ("all", False),
+        ("drifted", False),
+        ("Markov", True),
+    ]
+    assert list(figure.lines[1].values) == [0.3, 0.0]
 
 
 ONE = {"x": "", "y": "", "columns": ["1", "2"], "rows": ["0"], "measure": ""}

@@ -1,4 +1,4 @@
-"""Changes of interest over the slices of a stream."""
+"""What is hit and who changes over the slices of a stream."""
 
 from __future__ import annotations
 
@@ -7,11 +7,20 @@ from collections.abc import Iterator
 from equipoise.report.figure import Lines
 from equipoise.report.figures.curves import line
 from equipoise.report.source import Source
+from equipoise.report.stream import is_stream
 from equipoise.report.words import Say
+
+USERS, BESIDE = ("drifted", "steady"), ("markov", "itempop", "chance")
 
 
 def drift(source: Source, say: Say) -> Iterator[Lines]:
-    run = source.recording
+    run, metric = source.recording, source.run.headline
+    if is_stream(source.run):
+        curves = {say("all"): run.server(metric)} | {say(who): run.server(f"{metric}/{who}") for who in USERS + BESIDE}
+        dashed = [say(who) for who in BESIDE]
+        hit = [line(name, curve, name in dashed) for name, curve in curves.items() if len(curve)]
+        if hit:
+            yield Lines(key="slices", y=metric, lines=hit)
     alarms = run.server("drift/users")
     if len(alarms):
         yield Lines(key="drift", y=say("users"), lines=[line(say("alarms"), alarms)])
