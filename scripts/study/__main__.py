@@ -1,6 +1,7 @@
 """Train the study and write docs/results: `make study`, resumable; or the pages alone from a store that has it.
 
-python -m scripts.study [--scale small] [--only NAME …] [--seeds 1] [--store DB] [--pages-only] [--commit HASH]
+python -m scripts.study [--scale small] [--only NAME …] [--seeds 1] [--rows LABEL …] [--store DB] [--pages-only]
+                        [--commit HASH]
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from scripts.study import (
 )
 
 from equipoise.cli.sweep import carried_out, require_all
+from equipoise.core.registry import suggestion
 from equipoise.run.grid import Grid, load_grid
 from equipoise.store.database import open_existing
 
@@ -58,9 +60,14 @@ def main() -> None:
     parser.add_argument("--store", default="runs/study.db")
     parser.add_argument("--pages-only", action="store_true", help="train nothing")
     parser.add_argument("--seeds", help="how many seeds to train now, or which (0,2); all unless given")
+    parser.add_argument("--rows", nargs="*", help="labels of the rows to train now; all unless given")
     parser.add_argument("--jobs", type=int, help="runs at a time; all cores unless given")
     parser.add_argument("--commit", default=_commit(), help="what the runs were made by")
     given = parser.parse_args()
+    sweeps = [sweep for name in given.only for sweep in _sweeps(name, given.scale)]
+    known = {cell.label for sweep in sweeps for cell in load_grid(*_split(sweep)).cells}
+    for row in set(given.rows or ()) - known:
+        parser.error(f"there is no row '{row}'{suggestion(row, list(known))}")
     for name in given.only:
         study, commits = (_kept if name in RECOMMENDATION else _stored)(name, given)
         parts = [_made_by(_sweeps(name, given.scale), study, commits), *PAGES[name].parts(study)]
@@ -91,8 +98,9 @@ def _kept(name: str, given: argparse.Namespace) -> tuple[read.Study, str]:
 
 
 def _train(grid: Grid, given: argparse.Namespace) -> None:
-    if grid.cells and not given.pages_only:
-        require_all(carried_out(grid, given.store, given.jobs))
+    cells = [cell for cell in grid.cells if given.rows is None or cell.label in given.rows]
+    if cells and not given.pages_only:
+        require_all(carried_out(replace(grid, cells=cells), given.store, given.jobs))
 
 
 def _sweeps(name: str, scale: str) -> list[str]:
