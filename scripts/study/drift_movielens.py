@@ -8,6 +8,7 @@ from scripts.study import figures
 from scripts.study.drift import GROUPS, NAME
 from scripts.study.page import table
 from scripts.study.read import Study
+from scripts.study.recommendation import REFERENCES
 
 TITLE = "Interest drift: MovieLens-1M, the 1000 most active users"
 
@@ -20,6 +21,7 @@ def parts(study: Study) -> list[str]:
         for label in study.labels
         for group in _groups(study, label)
     ]
+    rows += [[who, "all", *of] for who in REFERENCES if (of := _beside(study, who))]
     return [
         "Every slice is scored before it is trained on. Users with an alarm in it, and how far its items lie from the "
         "earlier ones (0: at right angles; the mean over users). Neither asks a model:",
@@ -34,6 +36,13 @@ def parts(study: Study) -> list[str]:
 def _told(study: Study, label: str, name: str) -> list[str]:
     """The same for every seed: the histories are."""
     return [f"{value:.3g}" for value in study.curve(label, study.seeds[0], name, None)]
+
+
+def _beside(study: Study, who: str) -> list[str]:
+    """Of whoever only counts, from the first row that has it: under full ranking the same for all."""
+    name = f"{NAME}/{who}"
+    curves = (study.curve(label, seed, name, None) for label, seed in study.runs)
+    return [f"{value:.3f}" for value in next(filter(None, curves), [])]
 
 
 def _groups(study: Study, label: str) -> list[str]:
