@@ -12,8 +12,8 @@ CONTROLS = {FULL: "full model, shuffled rows"}
 
 
 def parts(study: Study) -> list[str]:
-    name = {"hr@10/full/validation": "validation"}
+    file = "figures/recommendation-everybody.svg"
     return [
         *figures_and_gains(study, FULL, CONTROLS),
-        figures.curves(study, study.labels, name, "figures/recommendation-everybody.svg", "HR@10, full"),
+        figures.together(study, "hr@10/full/validation", "validation", file, "HR@10, full"),
     ]

@@ -22,6 +22,14 @@ def curves(study: Study, labels: Sequence[str], names: dict[str, str], file: str
     return _panels(found, labels, title, file, log=False)
 
 
+def together(study: Study, name: str, what: str, file: str, title: str) -> str:
+    """One panel: a share of the server, called `what`, with a line per label; mean over seeds."""
+    found = study.rows.filter(pl.col("name") == name, pl.col("client").is_null()).with_columns(
+        pl.col("label").alias("figure"), (pl.col("step") + 1).alias("checkpoint")
+    )
+    return _panels(found.with_columns(pl.lit(what).alias("label")), [what], title, file, log=False)
+
+
 def client_curves(study: Study, labels: Sequence[str], name: str, title: str, file: str) -> str:
     """One panel per label: a metric of every client of the first seed."""
     wanted = pl.col("label").is_in(list(labels)) & (pl.col("name") == name) & pl.col("client").is_not_null()
