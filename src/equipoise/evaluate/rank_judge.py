@@ -62,8 +62,9 @@ class RankJudge:
         ranks = self._ranks(merged, own, target)
         counting = by_counting(self.histories.interactions, self.histories.train_end, target)
         found = metrics(ranks) | beside(counting, target) | self._intervals(ranks, counting["markov"])
+        who = self._groups(target)
         for protocol, each in ranks.items():
-            found |= grouped(each, protocol, self._groups(target))
+            found |= grouped(each, protocol, who)
         if self.shop.work.memory is not None and self.shop.is_merged:
             recalled = self.shop.recalled(merged.model, merged.gift, own, target.shown, target.items)
             found |= {"memory/effect": recalled.effect, "memory/p_positive/test": recalled.holds_target}

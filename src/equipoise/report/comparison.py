@@ -123,7 +123,7 @@ def _difference(ours: Sequence[Run], theirs: Sequence[Run]) -> Difference | None
     """User by user where both ranked the same items, else seed by seed."""
     users, finals = [], []
     for group in (ours, theirs):
-        users.append({run.curve.seed: run.users for run in group if run.users is not None})
+        users.append({run.curve.seed: run.users or Users({}, {}) for run in group})
         finals.append({run.curve.seed: final(run.curve) for run in group})
     return paired_users(*users) or paired(*finals)
 

@@ -59,6 +59,17 @@ def test_the_same_items_for_the_same_users_are_compared_user_by_user():
             assert (difference.mean, difference.low, difference.high, difference.n) == (1, 1, 1, 1)
 
 
+def test_a_seed_without_ranks_leaves_seeds_to_be_paired():
+    """Two seeds of each row, and users of one of them: a difference over that seed alone would not be the table's."""
+    users = Users({0: 1.0}, {0: 5.0})
+    runs = [replace(run("a-0", 0, 0.5), users=users), run("a-1", 1, 0.6)]
+    runs += [replace(run("p-0", 0, 0.7, "F", **PROX), users=users), run("p-1", 1, 0.9, "F", **PROX)]
+    difference = compare(runs).lines[1].difference
+    assert difference is not None
+    assert (difference.over, difference.n) == ("seeds", 2)
+    assert difference.mean == pytest.approx((0.2 + 0.3) / 2)
+
+
 def test_one_seed_has_a_figure_but_no_difference():
     first, second = compare([run("a-0", 0, 0.5), run("p-0", 0, 0.7, "FedProx", **PROX)]).lines
     assert second.difference is None

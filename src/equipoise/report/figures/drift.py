@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from equipoise.report.figure import Lines
 from equipoise.report.figures.curves import line
+from equipoise.report.rankings import BESIDE
 from equipoise.report.source import Source
 from equipoise.report.stream import is_stream
 from equipoise.report.words import Say
 
-USERS, BESIDE = ("drifted", "steady"), ("markov", "itempop", "chance")
+USERS = ("drifted", "steady")
 
 
 def drift(source: Source, say: Say) -> Iterator[Lines]:
