@@ -117,8 +117,9 @@ class Expert(nn.Module):
         if items is None:
             return Rows(there, affinity, values, values[..., :0], values[..., :0])
         met = items if self.taste is None else items + self.taste
-        worth, floor = self.turned(values * self.norm.weight) @ met.T, met @ self.turned(self.norm.bias)
-        return Rows(there, affinity, values, worth, floor)
+        said = torch.cat([(values * self.norm.weight).flatten(0, -2), self.norm.bias[None]])
+        worth, floor = (self.turned(said) @ met.T).split([len(said) - 1, 1])
+        return Rows(there, affinity, values, worth.unflatten(0, values.shape[:-1]), floor[0])
 
     def read(self, told: Windows, common: Tensor | None, items: Tensor | None, shelf: Rows | None = None) -> Read:
         """Every item over the rows that each window remembers, and the common ones; from the shelf, if there is one."""
