@@ -26,7 +26,7 @@ OVERRIDES = typer.Argument(
 def sweep(
     source: Annotated[str, SOURCE],
     overrides: Annotated[list[str] | None, OVERRIDES] = None,
-    seeds: Annotated[str | None, typer.Option("--seeds", help="How many seeds, or which: 3 or 0,1,7.")] = None,
+    seeds: Annotated[str | None, typer.Option("--seeds", help="How many seeds, or which: 3, or 0,1,7, or [7].")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time; default: cores.")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
     store: StoreAt = None,

@@ -116,7 +116,9 @@ def test_the_data_folder_from_the_command():
     assert load_grid("fedavg", ["data.path=/somewhere"], seeds="1").data_path == Path("/somewhere")
 
 
-@pytest.mark.parametrize(("given", "seeds"), [("3", [0, 1, 2]), ("1", [0]), ("0,1,7", [0, 1, 7]), ("9,", None)])
+@pytest.mark.parametrize(
+    ("given", "seeds"), [("3", [0, 1, 2]), ("1", [0]), ("0,1,7", [0, 1, 7]), ("[7]", [7]), ("9,", None)]
+)
 def test_seeds_are_a_count_or_a_list(given, seeds):
     if seeds is None:
         assert said(problems("fedavg", seeds=given), "seeds: expected a count such as 3")
