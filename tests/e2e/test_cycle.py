@@ -25,6 +25,10 @@ def test_a_run_is_listed_shown_repeated_and_compared(equipoise: Equipoise, tmp_p
     heading, line = equipoise("ls").out.splitlines()
     assert heading.split()[-1] == "accuracy/merged"
     assert line.split()[0] == run["run_id"]
+    narrow = equipoise("ls", COLUMNS="60").out
+    assert run["run_id"] in narrow
+    assert "accuracy/merged" in narrow
+    assert f"{100 * run['metrics']['accuracy/merged']:.2f} %" in narrow
 
     shown = equipoise("show", run["run_id"][:-2], "--json").json
     assert shown["metrics"] == run["metrics"]

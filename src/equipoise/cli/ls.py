@@ -41,9 +41,10 @@ def _print(lines: list[dict[str, Any]]) -> None:
     from rich.table import Column, Table
 
     metrics = {line["metric"] for line in lines}
-    run_id = Column("run", min_width=max(len(line["run_id"]) for line in lines))  # whole, to be copied
-    headline = metrics.pop() if len(metrics) == 1 else "headline"
-    table = Table(run_id, "status", "method", "data", "seed", "steps", headline, box=None, header_style="bold")
+    run_id = Column("run", min_width=max(len(line["run_id"]) for line in lines), no_wrap=True)  # whole, to be copied
+    headline = Column(metrics.pop() if len(metrics) == 1 else "headline", no_wrap=True)
+    between = [Column(name, overflow="fold") for name in ("status", "method", "data", "seed", "steps")]
+    table = Table(run_id, *between, headline, box=None, header_style="bold")
     for line in lines:
         metric = f" {line['metric']}" if metrics else ""
         value = "–" if line["value"] is None else f"{100 * line['value']:.2f} %{metric}"
