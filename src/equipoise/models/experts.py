@@ -118,8 +118,8 @@ class Expert(nn.Module):
             return Rows(there, affinity, values, values[..., :0], values[..., :0])
         met = items if self.taste is None else items + self.taste
         said = torch.cat([(values * self.norm.weight).flatten(0, -2), self.norm.bias[None]])
-        worth, floor = (self.turned(said) @ met.T).split([len(said) - 1, 1])
-        return Rows(there, affinity, values, worth.unflatten(0, values.shape[:-1]), floor[0])
+        worth, floor = torch.split(self.turned(said) @ met.T, [len(said) - 1, 1])
+        return Rows(there, affinity, values, worth.reshape(*values.shape[:-1], -1), floor[0])
 
     def read(self, told: Windows, common: Tensor | None, items: Tensor | None, shelf: Rows | None = None) -> Read:
         """Every item over the rows that each window remembers, and the common ones; from the shelf, if there is one."""
