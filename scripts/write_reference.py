@@ -249,7 +249,12 @@ def pages() -> dict[str, str]:
         "methods.md": methods(),
         "balances.md": balances(),
         "servers.md": servers(),
-        "models.md": named_page("Models", registry.MODELS, "model", "Every model is an encoder and a linear head."),
+        "models.md": named_page(
+            "Models",
+            registry.MODELS,
+            "model",
+            "Of images: an encoder and a head. Of histories: a score for every item.",
+        ),
         "datasets.md": datasets(),
         "partitions.md": partitions(),
         "presets.md": presets(),
@@ -498,8 +503,9 @@ def servers() -> Iterator[str]:
     yield (
         "How the merged thing predicts: `server.predict=NAME`, or `equipoise fuse RUN --predict NAME` on clients that"
         " are trained. By default a method predicts in its own way. Prototypes are merged as `server.merge` says:"
-        " `plain` (as published), `unit` (rows of length 1) or `counts` (by the images of the class). Every run scores"
-        " all servers its model allows: see [metrics](metrics.md)."
+        " `plain` (as published), `unit` (rows of length 1) or `counts` (by the images of the class). Every run of"
+        " images scores all servers its model allows: see [metrics](metrics.md). Recommenders rank with the merged"
+        " model alone."
     )
     entries = sorted(registry.PREDICTS, key=lambda entry: (entry.module, entry.name))
     for _, group in groupby(entries, key=lambda entry: entry.module):

@@ -51,6 +51,8 @@ KINDS = {
     "bpr with all": ("method.loss=bpr", "method.negatives=150"),
     "personal router": ("server.personal=[router]",),
     "staged": ("client.stages=[{rounds: 1, groups: [items, backbone]}]",),
+    "the report's form": ("model.fusion=identity", "model.router=item", "model.scoring=cosine"),
+    "gate that nothing reads": ("model.fusion=disconnected", "method.weighting=after-mean"),
 }
 
 
@@ -61,6 +63,8 @@ def test_clients_on_one_axis_are_clients_one_after_another(kind):
     together, alone = (records(rec(*KINDS[kind], steady, f"engine.together={size}")) for size in (4, 1))
     ours, theirs = numbers(together), numbers(alone)
     assert ours.keys() == theirs.keys()
+    unread = {f"grad/unreached/experts.{name}.gate" for name in ("visual", "text")}
+    assert {key[2] for key in ours if "unreached" in key[2]} == (unread if kind == "gate that nothing reads" else set())
     for key in ours:
         if key[2] != "seconds":
             near = 2 if key[2].startswith("rank/") else 2e-4  # neighbours in rank may be as near as rounding
@@ -230,12 +234,21 @@ def test_rows_are_averaged_over_the_clients_that_hold_them():
 
 
 def test_traffic_of_a_sampled_loss_is_rows_not_tables():
-    small, whole = (
-        {row.name: row.value for row in records(rec(*kind, "rounds=1"))[-1].rows if row.client is None}
-        for kind in (("method.loss=sampled", "method.negatives=1"), ())
-    )
-    assert small["bytes/up"] < whole["bytes/up"]
-    assert small["bytes/down"] < whole["bytes/down"]
+    """Of each client the rows of its items and one drawn, D + 1 numbers of four bytes, eight that say which row, and
+    all other weights. With a softmax all rows of the table, in their order."""
+    one = ("method.loss=sampled", "method.negatives=1")
+    small, whole = (build(rec(*ID_ONLY, *kind, "rounds=1")) for kind in (one, ()))
+    tasks = plan(small, first_snapshot(small), 0)
+    rest = sum(tensor.numel() for name, tensor in small.start.items() if name not in {"items.weight", "items.bias"})
+    held = [len(np.unique(small.site.history(task.client, 0).items)) + 1 for task in tasks]
+    expected = {
+        "sampled": sum(n * (16 + 1) * 4 + 8 * n + 4 * rest for n in held),
+        "whole": len(tasks) * 4 * (len(whole.start["items.bias"]) * (16 + 1) + rest),
+    }
+    for name, federation in (("sampled", small), ("whole", whole)):
+        sent = {row.name: row.value for row in records(federation)[-1].rows if row.client is None}
+        assert sent["bytes/up"] == expected[name]
+        assert sent["bytes/down"] == expected[name]
 
 
 def test_one_client_with_all_histories_is_the_centralised_run():

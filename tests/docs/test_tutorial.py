@@ -55,9 +55,9 @@ def test_each_failure_is_made_and_named_first(title: str, tmp_path: Path) -> Non
     assert said(verdict) == said(expected)
 
 
-def test_the_four_collapses_and_the_three_bugs_are_there() -> None:
+def test_the_four_collapses_and_the_five_bugs_are_there() -> None:
     codes = {heads(blocks[1][1])[0].split()[1] for blocks in RUNS.values() if len(blocks) > 1}
     assert codes == {
         "lr-cut", "schedule-fights-learner", "lambda-runaway", "wasted-stage",
-        "starved-branch", "temperature-inversion", "features-missing",
+        "starved-branch", "temperature-inversion", "weights-inert", "dead-term", "features-missing",
     }  # fmt: skip

@@ -117,7 +117,7 @@ BAD: dict[str, tuple[Spoilt, str, str]] = {
         "leave",
     ),
     "shuffled": (lambda folder: rows(folder, np.random.default_rng(3).permutation), "no more alike", "check the ids"),
-    "twice": (lambda folder: lines(folder, lambda x: [*x, x[-1]]), "duplicate", "data.duplicates=drop"),
+    "twice": (lambda folder: lines(folder, lambda x: [*x, x[-1]]), "repeat another's user", "data.duplicates=drop"),
     "too short": (lambda folder: lines(folder, lambda x: [*x, "u99,i1,1"]), "fewer than 3", "data.short=drop"),
     "no order": (
         lambda folder: lines(folder, lambda x: [line.rsplit(",", 1)[0] + ",7" for line in x]),

@@ -1,11 +1,14 @@
-"""How strongly each term pulls, and whether base and align pull together; measured on a sample of the steps.
+"""How strongly each term pulls, whether base and align pull together, and which weights nothing pulls.
 
-grad/norm/<term> = ‖∇ term‖        grad/cosine = cos(∇L_b, ∇L_a)        over the weights both act on
+    grad/norm/<term> = ‖∇ term‖        grad/cosine = cos(∇L_b, ∇L_a) over the weights both act on
+    grad/unreached/<weight> = 1 for a weight that is trained, and that no loss depended on at any step
+
+The first two are measured on a sample of the steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -30,6 +33,11 @@ def sampled(losses: Losses, params: Sequence[Tensor], is_stacked: bool) -> dict[
         base = [torch.stack(parts).sum(0) for parts in zip(*(grads[name] for name in losses.parts), strict=True)]
         found["grad/cosine"] = _cosines(base, grads["align"])
     return found
+
+
+def unreached(names: Collection[str], leaves: Mapping[str, Tensor]) -> list[str]:
+    """Those that the backward pass left without a gradient; one of 0 is a gradient."""
+    return [name for name in names if leaves[name].requires_grad and leaves[name].grad is None]
 
 
 def _gradient(term: Tensor, params: Sequence[Tensor], is_stacked: bool) -> list[Tensor]:

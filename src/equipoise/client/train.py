@@ -23,7 +23,7 @@ from equipoise.balance.policy import Balance
 from equipoise.balance.schedule import schedule
 from equipoise.client.branches import branch_gradients
 from equipoise.client.feed import Feed, Steps, Work
-from equipoise.client.gradients import EVERY, sampled
+from equipoise.client.gradients import EVERY, sampled, unreached
 from equipoise.client.groups import Groups, trained
 from equipoise.client.policy import gradients, leaves, stepped
 from equipoise.client.trace import Rows, Trace, numbers, plain
@@ -81,7 +81,8 @@ def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
                 going = pupils[: len(steps.numbers)]
                 if not all(pupil.failure for pupil in going):
                     _take(recipe, weights, going, steps, trace)
-    seconds = (perf_counter() - started) / len(tasks)
+    n, seconds = len(tasks), (perf_counter() - started) / len(tasks)
+    trace.add({f"grad/unreached/{name}": np.ones(n) for name in weights.unreached}, np.arange(n))
     results = {}
     for place, pupil, states, means in zip(order, pupils, weights.states(), trace.means(), strict=True):
         if recipe.work.tells and weights.is_stacked:
@@ -113,6 +114,7 @@ def _take(recipe: Recipe, weights: Alone | Together, pupils: Sequence[Pupil], st
     WATCH.lap("backward")
     is_first = trace.steps[0] == 0  # of everybody's task: a cohort begins together
     first = {**branch_gradients(weights.leaves, len(pupils)), **recipe.work.entering(steps.batch)} if is_first else {}
+    weights.unreached = unreached(weights.leaves if is_first else weights.unreached, weights.leaves)
     own = [gradients(each, pupil.policy) for each, pupil in zip(weighed, pupils, strict=bool(weighed))]
     norms, factors = weights.clip(own, options.clip, balance.learning is not None and balance.learning.clip == "joint")
     seen = numbers(losses, weighed, norms, factors)

@@ -29,6 +29,8 @@ from equipoise.objective.compose import Net, Objective
 
 class Alone:
     is_stacked = False
+    unreached: Sequence[str] = ()
+    """What is trained, and no loss has depended on yet."""
 
     def __init__(
         self, model: nn.Module, task: Task, feed: Feed, options: ClientOptions, trained: Collection[str] | None
@@ -86,6 +88,7 @@ class Together:
     """For networks without noise of their own and without buffers that training changes (`stacks`)."""
 
     is_stacked = True
+    unreached: Sequence[str] = ()
 
     def __init__(
         self,

@@ -52,6 +52,13 @@ for these where a configuration leaves them out."""
 BOTH = "both"
 """The trait of methods that serve images and interactions alike."""
 
+FOR_IMAGES = {
+    "client": ("augment",),
+    "server": ("merge", "predict"),
+    "evaluate": ("clients", "client_images", "batch", "beside", "train_images"),
+}
+"""Settings that nothing reads where other things than images are learnt from."""
+
 PLAIN: dict[str, type[Options]] = {
     "client": ClientOptions,
     "server": ServerOptions,
@@ -211,7 +218,7 @@ def _unknown(kind: type[Options], key: str, path: str, name: str) -> str:
 
 def _combinations(config: Config) -> list[Problem]:
     """What no single key shows: settings that contradict each other."""
-    problems = _strangers(config)
+    problems = [*_strangers(config), *_unread(config)]
     if config.server.predict is not None:
         try:
             PREDICTS.find(config.server.predict, "server.predict")
@@ -238,3 +245,16 @@ def _strangers(config: Config) -> list[Problem]:
             has = f"data '{config.data.name}' holds {kind or 'images'}"
             problems.append(Problem(key, f"'{name}' is not for {kind or 'images'}; {has}: one of {', '.join(fits)}"))
     return problems
+
+
+def _unread(config: Config) -> list[Problem]:
+    """Settings of images beside data of another kind."""
+    kind = _kind("data", config.data.name)
+    told = f"is for images, and data '{config.data.name}' holds {kind}"
+    named = [(key, name) for key, names in FOR_IMAGES.items() for name in names] if kind else []
+    given = [(key, name) for key, name in named if getattr(getattr(config, key), name) != _default(key, name)]
+    return [Problem(f"{key}.{name}", told) for key, name in given]
+
+
+def _default(key: str, name: str) -> Any:
+    return PLAIN[key].model_fields[name].default

@@ -110,8 +110,9 @@ def two_moments(times: Indices, held_out: float) -> tuple[int, int]:
     if not times.min() < first < second:
         n_moments = len(np.unique(times))
         what = f"no two moments hold out {held_out:.0%} of {len(times)} interactions and leave some to train on"
-        where = f"data.held_out={held_out}; {n_moments} different moments"
-        raise DataError(what, where=where, fix="another data.held_out, or data.split=leave-one-out")
+        where = f"data.held_out={held_out}; {n_moments} different moments, in whole seconds"
+        fix = "another data.held_out, times in a finer unit, or data.split=leave-one-out"
+        raise DataError(what, where=where, fix=fix)
     return first, second
 
 

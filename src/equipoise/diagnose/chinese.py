@@ -97,8 +97,9 @@ CHINESE: Mapping[str, tuple[Says, str, str]] = {
             "gradient": "{who}的 {term} 项梯度恰好为 0（{when}）",
             "value": "{who}的 {term} 项始终是 {value:.4g}（{when}）",
             "zero": "{who}的 {term} 项始终是 0（{when}）",
+            "weight": "权重 {weight} 被训练、被上传，却没有任何损失依赖它（{when}）",
         },
-        "该项没有接到被训练的权重上，或者没有可比较的对象",
+        "损失与被训练的权重没有接上，或者某一项没有可比较的对象",
         "接上它，或者去掉它",
     ),
     "starved-branch": (

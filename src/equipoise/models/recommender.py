@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import Literal
 
 import torch
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -37,6 +37,14 @@ class SasrecOptions(ModelOptions):
     length: int = Field(50, ge=1, description="T, positions of a window")
     dropout: float = Field(0.1, ge=0, lt=1, description="share of a layer's output that is dropped in training")
     scoring: Literal["dot", "cosine"] = Field("dot", description="dot product with scale and bias, or √D·cosine")
+
+    @field_validator("heads")
+    @classmethod
+    def _divide_the_width(cls, value: int, info: ValidationInfo) -> int:
+        width = info.data.get("width", value)
+        if width % value:
+            raise ValueError(f"heads share the width equally, and {width} is not a multiple of {value}")
+        return value
 
 
 class DmmrOptions(SasrecOptions):

@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 
 from equipoise import __version__
+from equipoise.config.blocks import InteractionOptions
 from equipoise.config.loader import Request
 from equipoise.config.schema import Config, check
 from equipoise.core.errors import ConfigError
@@ -84,6 +85,9 @@ class Stored:
 def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | None = None) -> list[str]:
     """The ids of the fused runs, in the order of the servers."""
     config = check(run.config)
+    if isinstance(config.data, InteractionOptions):
+        what = f"run '{run.run_id}' is a recommender: its users' items are ranked, and there is no other way to predict"
+        raise ConfigError(what, where="data", fix="fuse works on runs of images")
     wanted = [server.on(config) for server in servers]
     for other in wanted:
         method_of(other)  # every wrong request is refused before anything is loaded

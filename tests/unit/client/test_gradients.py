@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from equipoise.client.gradients import sampled
+from equipoise.client.gradients import sampled, unreached
 from equipoise.core.values import Losses
 
 
@@ -72,3 +72,11 @@ def test_the_graph_can_still_be_used_and_no_gradient_is_left(weights):
     assert [w.grad for w in weights] == [None, None]
     (given.base + given.align).backward()
     assert weights[0].grad.tolist() == [2 * 3 + 1, 2 * 4 + 1]
+
+
+def test_a_weight_with_a_gradient_of_nothing_is_reached_and_one_without_a_gradient_is_not(weights):
+    leaves = {"read": weights[0], "gate": weights[1], "frozen": torch.zeros(5)}
+    (0 * weights[0]).sum().backward()
+    assert unreached(leaves, leaves) == ["gate"]
+    weights[1].sum().backward()
+    assert unreached(["gate"], leaves) == []

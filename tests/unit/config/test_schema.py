@@ -43,6 +43,26 @@ def test_settings_that_contradict_each_other(raw, key, message):
     assert message in complaints(raw)[key]
 
 
+@pytest.mark.parametrize(
+    "given", ["client.augment=two-view", "server.predict=logit-ensemble", "evaluate.clients=3", "evaluate.beside=each"]
+)
+def test_settings_of_images_are_refused_where_histories_are_learnt_from(given):
+    with pytest.raises(ConfigError) as caught:
+        load("rec/feddmmr", [given])
+    assert dict(caught.value.problems) == {given.split("=")[0]: "is for images, and data 'planted' holds interactions"}
+
+
+def test_a_setting_of_images_at_its_default_says_nothing():
+    assert load("rec/feddmmr", ["client.augment=none", "evaluate.clients=20"]).config == load("rec/feddmmr").config
+
+
+@pytest.mark.parametrize("given", [["model.heads=3"], ["model.width=33"]])
+def test_heads_that_do_not_share_the_width_equally_are_refused(given):
+    with pytest.raises(ConfigError) as caught:
+        load("rec/feddmmr", given)
+    assert "is not a multiple of" in dict(caught.value.problems)["model.heads"]
+
+
 def test_contradictions_are_listed_together():
     raw = {"communication": "one-shot", "rounds": 2, "checkpoints": 5, "client": {"epochs": 2}}
     assert complaints(raw | {"server": {"predict": "nothing"}}).keys() == {"rounds", "checkpoints", "server.predict"}

@@ -138,9 +138,11 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
             run_of({"grad/norm/pf": [0.0] * 3, "loss/pf": [1.0, 1.1, 1.2]}),
             run_of({"loss/pf": [1.5] * 3}),
             run_of({"loss/pf": [0.0] * 3}),
+            run_of({"grad/unreached/gate": [1.0] * 3, "grad/norm": [0.1] * 3}),
         ],
         [
             run_of({"grad/norm/pf": {0: [0.0] * 3, 1: [0.1] * 3}}),
+            run_of({"grad/unreached/head": [1.0] * 3, "grad/norm": [0.1] * 4}),  # a stage reaches it later
             run_of({"loss/pf": [1.5, 1.5]}),
         ],
     ),

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
-from math import log
+from math import exp, log
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from equipoise.core.values import Losses, Moment, State
 from equipoise.models.windows import Ranked, Windows
+from equipoise.objective.compose import Net
+from equipoise.objective.modalities import ContrastOptions
 from equipoise.objective.rank import LossKind
-from equipoise.objective.recommend import inputs_until, per_position
+from equipoise.objective.recommend import inputs_until, per_position, recommend
 
 V = 6
 
@@ -86,3 +90,90 @@ def test_places_that_hold_no_negative_count_for_nobody(kind: LossKind):
 
 def test_inputs_until_never_look_ahead():
     assert inputs_until(torch.tensor([[7, 8, 9]]))[0].tolist() == [[7, 7, 7], [7, 8, 7], [7, 8, 9]]
+
+
+VISUAL = torch.tensor([[[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]])
+TEXT = torch.tensor([[[0.8, 0.6], [1.0, 0.0], [0.6, 0.8]]])
+USED = torch.tensor([[[0.9, 0.1], [0.5, 0.5], [0.7, 0.3]]])
+LEVEL = torch.tensor([1.0, 0.5])
+NOW = Moment(0.0, np.zeros(1, dtype=np.int64))
+
+
+def two_experts(offset: Tensor, visual: Tensor = VISUAL) -> Ranked:
+    """Scores are the offset alone, so that the recommendation's loss and the contrast share no weight."""
+    return Ranked(torch.zeros(1, 3, 1), torch.zeros(V, 1), offset, (visual, TEXT), USED, USED)
+
+
+def told_losses(ranked: Ranked, windows: Windows, how: ContrastOptions | None, load: float = 0.0) -> Losses:
+    return recommend(how, load, "softmax")(Net(lambda *_: ranked, {}), windows, {}, NOW)
+
+
+def by_hand(each: Tensor, level: Tensor, alpha: float = 0.5, tau: float = 0.07) -> float:
+    """mean_i w_i·½(ℓ_i^{v→s} + ℓ_i^{s→v}), w_i = (1 + α·s_i)/mean(1 + α·s), s_i = σ((r_i − m)/d), term by term."""
+    surprised = [1 / (1 + exp(-(float(r) - float(level[0])) / float(level[1]))) for r in each]
+    raw = [1 + alpha * s for s in surprised]
+    weights = [w / (sum(raw) / 3) for w in raw]
+    cosine = (VISUAL[0] @ TEXT[0].T).tolist()
+    total = 0.0
+    for i in range(3):
+        to_text = log(sum(exp(cosine[i][j] / tau) for j in range(3))) - cosine[i][i] / tau
+        to_visual = log(sum(exp(cosine[j][i] / tau) for j in range(3))) - cosine[i][i] / tau
+        total += weights[i] * (to_text + to_visual) / 2
+    return total / 3
+
+
+@pytest.mark.parametrize("level", [LEVEL, torch.tensor([3.0, 0.2])])
+def test_the_objective_is_its_formula(level: Tensor):
+    """base = rec + w_lb·Σ(usage − ½)², align = the contrast under weights by the client's own surprise."""
+    offset = torch.tensor([[0.0, 1.0, 2.0, 0.5, 3.0, -1.0]])
+    windows = told([2, 3, 4], [3, 4, 5], met=[])._replace(level=level)
+    found = told_losses(two_experts(offset), windows, ContrastOptions(), load=0.01)
+    each = torch.logsumexp(offset[0], 0) - offset[0, 3:]
+    usage = 0.7  # the mean of 0.9, 0.5 and 0.7
+    assert found.parts["rec"].item() == pytest.approx(each.mean().item())
+    assert found.parts["lb"].item() == pytest.approx(0.01 * 2 * (usage - 0.5) ** 2)
+    assert found.base.item() == pytest.approx(each.mean().item() + 0.01 * 2 * (usage - 0.5) ** 2)
+    assert found.align.item() == pytest.approx(by_hand(each, level), rel=1e-5)
+    assert found.memory["loss"][0].tolist() == pytest.approx(each.tolist())
+
+
+def test_surprise_weighs_samples_in_the_gradient_of_the_contrast():
+    """The same costs in another order: other samples pull. 3.1 and 4.6 lie on either side of the usual 3.8."""
+    windows = told([2, 3, 4], [3, 4, 5], met=[])._replace(level=torch.tensor([3.8, 0.5]))
+    pulls = []
+    for costs in ([0.5, 3.0, -1.0], [-1.0, 3.0, 0.5]):
+        visual = VISUAL.clone().requires_grad_()
+        offset = torch.tensor([[0.0, 1.0, 2.0, *costs]])
+        told_losses(two_experts(offset, visual), windows, ContrastOptions()).align.backward()
+        pulls.append(visual.grad.norm(dim=-1)[0])
+    assert pulls[0][2] > 1.1 * pulls[1][2], "the third is surprising in the first order alone"
+    assert pulls[1][0] > 1.1 * pulls[0][0]
+
+
+def test_the_contrast_does_not_move_the_recommendation_through_its_weights():
+    offset = torch.tensor([[0.0, 1.0, 2.0, 0.5, 3.0, -1.0]], requires_grad=True)
+    windows = told([2, 3, 4], [3, 4, 5], met=[])._replace(level=LEVEL)
+    found = told_losses(two_experts(offset, VISUAL.clone().requires_grad_()), windows, ContrastOptions())
+    assert torch.autograd.grad(found.align, offset, allow_unused=True, retain_graph=True) == (None,)
+    assert torch.autograd.grad(found.base, offset)[0].abs().sum() > 0
+
+
+def test_a_first_step_is_judged_by_its_own_losses():
+    offset = torch.tensor([[0.0, 1.0, 2.0, 0.5, 3.0, -1.0]])
+    found = told_losses(two_experts(offset), told([2, 3, 4], [3, 4, 5], met=[]), ContrastOptions())
+    each = torch.logsumexp(offset[0], 0) - offset[0, 3:]
+    level = torch.stack([each.mean(), each.std(correction=0)])
+    assert found.align.item() == pytest.approx(by_hand(each, level), rel=1e-5)
+
+
+def test_the_network_is_shown_the_rows_of_the_global_memory_and_nothing_else():
+    shown = []
+
+    def forward(_: Windows, common: State) -> Ranked:
+        shown.append(common)
+        return level_scores(torch.zeros(1, V))
+
+    rows, windows = torch.ones(4, 2), told([2, 3, 4], [3, 4, 5], met=[])
+    recommend()(Net(forward, {}), windows, {"common.visual": rows, "items.weight": rows}, NOW)
+    assert list(shown[0]) == ["visual"]
+    assert shown[0]["visual"] is rows

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from equipoise.config.loader import Request
+from equipoise.config.loader import Request, load
 from equipoise.config.schema import Config
 from equipoise.core.codec import decode
 from equipoise.core.errors import ConfigError
@@ -220,3 +220,11 @@ def test_the_clients_of_the_source_survive_a_collection(store):
     blobs.gc(store, lambda: read.referenced(store))
     (again,) = fuse(store, read.find_run(store, fused), [Server(predict="anchors")])
     assert read.find_run(store, again).status == "done"
+
+
+def test_a_recommender_has_no_other_way_to_predict(trained):
+    store, run = trained
+    other = replace(run, config=load("rec/feddmmr", ["communication=one-shot"]).config.model_dump())
+    assert "is a recommender" in problems(fuse, store, other, [Server()])
+    assert "is a recommender" in problems(fuse, store, other, [Server(predict="probability-ensemble")])
+    assert "is a recommender" in problems(fuse, store, other, servers_of(other, [], ["all"]))

@@ -1,6 +1,7 @@
-"""A loss that trains nothing.
+"""A loss that trains nothing, or a weight that no loss trains.
 
-    on every client: its gradient norm is exactly 0 at all checkpoints, or its value is the same at all of them
+    on every client: its gradient norm is exactly 0 at all checkpoints, or its value is the same at all of them;
+    a weight that no loss depends on, at all checkpoints
 
 A term whose value is 0 throughout has nothing left to ask for, which is a note: FAFI's contrast between prototypes is
 one while they are long. One client alone may rightly have a term of 0, such as a contrast where it has one class.
@@ -15,19 +16,21 @@ from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.rule import Limits, Rule
 
 PREFIXES = ("grad/norm/", "loss/")
+UNREACHED = "grad/unreached/"
 
 
 @Rule(
     "dead-term",
     severity="warning",
     when="live",
-    reads=("grad/norm/*|loss/*",),
+    reads=("grad/norm/*|loss/*|grad/unreached/*",),
     says={
         "gradient": "the term {term} has a gradient of exactly 0 on {who} ({when})",
         "value": "the term {term} is {value:.4g} throughout on {who} ({when})",
         "zero": "the term {term} is 0 throughout on {who} ({when})",
+        "weight": "the weight {weight} is trained and sent, and no loss depends on it ({when})",
     },
-    cause="the term is not connected to the weights that are trained, or has nothing to compare",
+    cause="the loss and the weights that are trained are not connected, or a term has nothing to compare",
     remedy="connect it, or leave it out",
 )
 def dead_term(run: Recording, limit: Limits) -> Iterator[Sign]:
@@ -44,6 +47,10 @@ def dead_term(run: Recording, limit: Limits) -> Iterator[Sign]:
         elif is_flat:
             for curve in values:
                 yield Sign(curve.client, curve.steps.tolist(), {"term": term, "value": float(curve.values[0])}, "value")
+    for name in run.names(f"{UNREACHED}*"):
+        steps, whole = (run.mean(each).steps.tolist() for each in (name, "grad/norm"))
+        if len(steps) >= limit["checkpoints"] and steps == whole:
+            yield Sign(None, steps, {"weight": name.removeprefix(UNREACHED)}, "weight")
 
 
 def _long(curves: list[Curve], limit: Limits) -> list[Curve]:
