@@ -9,8 +9,10 @@ longer; it is dropped when the file is next written.
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -54,17 +56,26 @@ def load(name: str, cells: Sequence[Cell]) -> dict[str, Kept]:
 
 def keep(name: str, cells: Sequence[Cell], store: Store, commit: str, of_clients: Iterable[str]) -> int:
     """Write down every cell that the store has and the records have not, or not with its hits; how many those were."""
-    kept = load(name, cells)
-    lacking = [cell for cell in cells if (key := cell.config.fingerprint()) not in kept or not kept[key].hits]
-    finished = [one for cell in lacking if (one := _finished(store, cell, commit, of_clients)) is not None]
-    found = {one.config: one for one in finished if one.hits or one.config not in kept}
-    if found:
-        order = [cell.config.fingerprint() for cell in cells]
-        lines = sorted({**kept, **found}.values(), key=lambda one: order.index(one.config))
-        _path(name).parent.mkdir(parents=True, exist_ok=True)
-        text = "\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in lines)
-        _path(name).write_text(text + "\n", encoding="utf-8")
+    with _alone(name):
+        kept = load(name, cells)
+        lacking = [cell for cell in cells if (key := cell.config.fingerprint()) not in kept or not kept[key].hits]
+        finished = [one for cell in lacking if (one := _finished(store, cell, commit, of_clients)) is not None]
+        found = {one.config: one for one in finished if one.hits or one.config not in kept}
+        if found:
+            order = [cell.config.fingerprint() for cell in cells]
+            lines = sorted({**kept, **found}.values(), key=lambda one: order.index(one.config))
+            text = "\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in lines)
+            _path(name).write_text(text + "\n", encoding="utf-8")
     return len(found)
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Two studies that end in the same second do not write over each other."""
+    _path(name).parent.mkdir(parents=True, exist_ok=True)
+    with _path(name).open("a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def study(name: str, cells: Sequence[Cell]) -> Study:
