@@ -14,6 +14,7 @@ from equipoise.client.histories import KEPT
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, DataError
+from equipoise.core.registry import BALANCES
 from equipoise.core.values import ClientUpdate
 from equipoise.engine.local import Local
 from equipoise.evaluate import recommender
@@ -177,6 +178,25 @@ def test_what_a_stage_does_not_train_stays_to_the_last_bit():
     moved = steps[1].snapshot.server.model["experts.visual.out"]
     assert not torch.equal(moved, start["experts.visual.out"])
     assert not torch.equal(steps[2].snapshot.server.model["items.weight"], start["items.weight"])
+
+
+@pytest.mark.parametrize("balance", sorted(set(BALANCES.names()) - {"progressive"}))
+def test_any_policy_weighs_how_the_experts_agree(balance):
+    """`progressive` moves prototypes, which a recommender has not. Weights follow the alignment as λ does."""
+    used, alone = (numbers(records(rec(f"balance={name}", "rounds=2"))) for name in (balance, "none"))
+    assert {key for key in used if key[2] == "loss/align"} == {key for key in alone if key[2] == "loss/align"} != set()
+    lams = [value for (_, _, name), value in used.items() if name == "lam/used"]
+    assert len(lams) == 2 * 5
+    assert all(np.isfinite(lams))
+    assert min(lams) >= 0
+    moved = any(used[key] != alone[key] for key in used if key[2] == "update/norm")
+    assert moved == (balance != "none")
+
+
+@pytest.mark.parametrize(("balance", "said"), [("entropy", ["lambda-constant"]), ("constant", [])])
+def test_a_policy_that_goes_by_classes_says_that_a_history_has_none(balance, said):
+    federation = build(rec(f"balance={balance}"))
+    assert [event.kind for event in opening(federation, first_snapshot(federation))] == said
 
 
 def test_what_is_personal_is_never_merged_and_kept_by_its_client():

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import torch
 
+from equipoise.balance.entropy import EntropyOptions
 from equipoise.client.train import first_losses
+from equipoise.config.blocks import InteractionOptions
 from equipoise.core.values import Event
 from equipoise.run.build import Federation
 from equipoise.run.loop import Snapshot, plan
 
 
 def opening(federation: Federation, snapshot: Snapshot) -> list[Event]:
-    """The cap of a learned λ policy, as a formula with numbers; nothing for the others."""
-    balance = federation.method.balance
+    """The cap of a learned λ policy, as a formula with numbers; that `entropy` has nothing to go by in a history."""
+    balance, config = federation.method.balance, federation.config
+    if isinstance(config.balance, EntropyOptions) and isinstance(config.data, InteractionOptions):
+        text = f"entropy: a history has no classes, so every client has λmin = {config.balance.lam_min:g}"
+        return [Event("lambda-constant", text)]
     if balance is None or balance.cap is None:
         return []
     task = plan(federation, snapshot, 0)[0]
-    torch.set_num_threads(federation.config.engine.threads)
+    torch.set_num_threads(config.engine.threads)
     losses = first_losses(federation.site.recipe(), task)
     assert losses.align is not None, "a policy with a cap weighs an alignment term"
     base, align = losses.base.item(), losses.align.item()
     cap = balance.cap(base, align)
-    name, lam_max = federation.config.balance.name, getattr(federation.config.balance, "lam_max", None)
+    name, lam_max = config.balance.name, getattr(config.balance, "lam_max", None)
     text = f"{name}: {cap.formula} (client {task.client}, first batch: L_b {base:.4g}, L_a {align:.4g})"
     return [Event("lambda-cap", text, detail={"cap": cap.value, "lam_max": lam_max, "base": base, "align": align})]
