@@ -29,7 +29,7 @@ def parts(study: Study) -> list[str]:
         f"{NAME} slice by slice, mean over seeds; drifted are the users whose items moved most between the halves of "
         "their history:",
         table(["", "users", *slices], rows),
-        figures.curves(study, study.labels, {NAME: "all users"}, "figures/drift-movielens.svg", "HR@10"),
+        figures.together(study, NAME, "all users", "figures/drift-movielens.svg", "HR@10"),
     ]
 
 
