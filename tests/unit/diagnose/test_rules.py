@@ -142,7 +142,8 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         ],
         [
             run_of({"grad/norm/pf": {0: [0.0] * 3, 1: [0.1] * 3}}),
-            run_of({"grad/unreached/head": [1.0] * 3, "grad/norm": [0.1] * 4}),  # a stage reaches it later
+            run_of({"grad/unreached/head": [1.0] * 3, "grad/norm": [0.1] * 4}),  # a stage reached it later
+            run_of({"grad/unreached/head": [1.0] * 3, "grad/norm": [0.1] * 3}, steps=4),  # or may reach it yet
             run_of({"loss/pf": [1.5, 1.5]}),
         ],
     ),

@@ -1,7 +1,7 @@
 """A loss that trains nothing, or a weight that no loss trains.
 
     on every client: its gradient norm is exactly 0 at all checkpoints, or its value is the same at all of them;
-    a weight that no loss depends on, at all checkpoints
+    a weight that no loss depends on at any checkpoint, once the run is over: a later stage may reach it
 
 A term whose value is 0 throughout has nothing left to ask for, which is a note: FAFI's contrast between prototypes is
 one while they are long. One client alone may rightly have a term of 0, such as a contrast where it has one class.
@@ -47,7 +47,7 @@ def dead_term(run: Recording, limit: Limits) -> Iterator[Sign]:
         elif is_flat:
             for curve in values:
                 yield Sign(curve.client, curve.steps.tolist(), {"term": term, "value": float(curve.values[0])}, "value")
-    for name in run.names(f"{UNREACHED}*"):
+    for name in run.names(f"{UNREACHED}*") if run.last + 1 == run.steps else ():
         steps, whole = (run.mean(each).steps.tolist() for each in (name, "grad/norm"))
         if len(steps) >= limit["checkpoints"] and steps == whole:
             yield Sign(None, steps, {"weight": name.removeprefix(UNREACHED)}, "weight")
