@@ -40,7 +40,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
 
         for policy in ("equilibrium", "decoupled-hinge"):
             call("run", "etf-align", *ALIGNED, f"balance={policy}")
-        call("run", "rec/feddmmr", "rounds=1", "data.users=20")
+        call("run", "rec/feddmmr", "rounds=1", "data.users=20", "model.fusion=disconnected")
         call("run", "rec/feddmmr", "rounds=3", "data.users=20", "data.split=slices", "data.slices=4")
         staged = "client.stages=[{rounds: 1, groups: [encoder]}]"
         call("run", "fedavg", "data.limit=60", "model=cnn", "model.norm=batch", "rounds=2", staged)
@@ -83,6 +83,7 @@ def family(name: str) -> str:
     name = re.sub(r"^(hr@\d+|ndcg@\d+|mrr)/(full|uni100)", "<metric>", name)
     name = re.sub(r"^(router|branch)/(visual|text)", r"\1/<expert>", name)
     name = re.sub(r"^recall/\d+$", "recall/<class>", name)
+    name = re.sub(r"^(grad/unreached/).+$", r"\1<weight>", name)
     name = re.sub(r"^(accuracy/(?:merged|validation)/)[\w-]+$", r"\1<predict>", name)
     return re.sub(r"^(loss/(?=(?:cls|con|pf|pp|rec|lb)$)|grad/norm/)\w+$", r"\1<term>", name)
 
