@@ -211,7 +211,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
 NEEDS = {
     "prototypes": "needs a method with prototypes",
     "batch-norm": "needs a model with BatchNorm",
-    "gift": "needs a method that sends class means",
+    "means": "needs a method that sends class means",
     "second-exchange": "needs the clients a second time: never call it one-shot",
 }
 """What the traits of a way to predict mean."""

@@ -8,7 +8,6 @@ Status: works; plan 2 of the fourth original report.
 
 from __future__ import annotations
 
-import torch
 from pydantic import Field
 
 from equipoise.balance.curriculum import CurriculumOptions
@@ -25,6 +24,8 @@ class AdaptiveOptions(CurriculumOptions):
 @BALANCES.register("adaptive", options=AdaptiveOptions)
 def adaptive(options: AdaptiveOptions) -> Balance:
     def start(counts: Labels) -> State:
+        import torch
+
         return {"first": torch.tensor(0.0), "mean": torch.tensor(0.0)}
 
     def weigh(losses: Losses, policy: State, moment: Moment) -> Weighed:

@@ -13,7 +13,7 @@ from pydantic import Field
 from equipoise.balance.constant import ConstantOptions
 from equipoise.balance.policy import Balance, aligned, no_parameters
 from equipoise.balance.schedule import schedule
-from equipoise.config.blocks import Schedule
+from equipoise.config.choices import Schedule
 from equipoise.core.registry import BALANCES
 from equipoise.core.values import Losses, Moment, State, Weighed
 

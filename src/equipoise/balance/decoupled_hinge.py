@@ -18,7 +18,7 @@ from pydantic import Field
 from equipoise.balance.decoupled import DecoupledOptions
 from equipoise.balance.learned import Version, learned
 from equipoise.balance.policy import Balance, Cap
-from equipoise.config.blocks import Schedule
+from equipoise.config.choices import Schedule
 from equipoise.core.registry import BALANCES
 
 

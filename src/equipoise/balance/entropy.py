@@ -15,7 +15,8 @@ from pydantic import Field, model_validator
 
 from equipoise.balance.policy import Balance, aligned, in_order, no_parameters
 from equipoise.balance.schedule import schedule
-from equipoise.config.blocks import BalanceOptions, Schedule
+from equipoise.config.blocks import BalanceOptions
+from equipoise.config.choices import Schedule
 from equipoise.core.registry import BALANCES
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import Self
 
-import torch
 from pydantic import Field, model_validator
 
 from equipoise.balance.policy import Balance, aligned, in_order
 from equipoise.balance.schedule import schedule
-from equipoise.config.blocks import BalanceOptions, Schedule
+from equipoise.config.blocks import BalanceOptions
+from equipoise.config.choices import Schedule
 from equipoise.core.registry import BALANCES
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
 
@@ -37,10 +37,12 @@ class EquilibriumOptions(BalanceOptions):
 @BALANCES.register("equilibrium", aliases=("ours",), options=EquilibriumOptions)
 def equilibrium(options: EquilibriumOptions) -> Balance:
     def start(counts: Labels) -> State:
+        import torch
+
         return {"base": torch.zeros(()), "align": torch.zeros(()), "weight": torch.zeros(())}
 
     def weigh(losses: Losses, policy: State, moment: Moment) -> Weighed:
-        new = {"base": losses.base.detach(), "align": aligned(losses).detach(), "weight": torch.ones(())}
+        new = {"base": losses.base.detach(), "align": aligned(losses).detach(), "weight": policy["weight"].new_ones(())}
         keep = options.memory
         means = {name: keep * policy[name] + (1 - keep) * value for name, value in new.items()}
         s = schedule(options.schedule, moment.progress)

@@ -15,22 +15,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import torch
 from pydantic import Field
-from torch import Tensor
 
 from equipoise.balance.entropy import entropy_lam
 from equipoise.balance.policy import Balance, Bound, Cap, Clip, Learning, aligned
 from equipoise.balance.schedule import schedule
-from equipoise.config.blocks import BalanceOptions, Schedule
+from equipoise.config.blocks import BalanceOptions
+from equipoise.config.choices import Schedule
 from equipoise.core.options import Options
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 Place = Literal["weight", "data", "log"]
 Start = tuple[float, float] | Literal["entropy"]
-Penalty = Callable[[Tensor, Tensor], Tensor]
+Penalty = Callable[["Tensor", "Tensor"], "Tensor"]
 """(λ, σ²_a) → what is added to the policy's loss."""
 
 
@@ -102,6 +104,8 @@ def _policy_loss(losses: Losses, a: Tensor, b: Tensor, on: dict[str, float], ver
 
 
 def _start(sigma: SigmaOptions, counts: Labels) -> State:
+    import torch
+
     if sigma.start == "entropy":
         start = (torch.tensor(entropy_lam(counts)).log(), torch.tensor(0.0))
     else:

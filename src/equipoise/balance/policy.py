@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeVar
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 T = TypeVar("T")
 Clip = Literal["none", "separate", "joint"]

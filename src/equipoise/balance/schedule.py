@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import cos, pi
 
-from equipoise.config.blocks import Schedule
+from equipoise.config.choices import Schedule
 
 
 def schedule(kind: Schedule, p: float) -> float:

@@ -39,11 +39,13 @@ def run(
       equipoise run one-shot/ensemble engine=processes seed=1 --json
     """
     from equipoise.config.loader import load
+
+    request = load(preset, overrides or [])  # what is wrong with a request is said before torch is loaded
+
     from equipoise.run.session import start
     from equipoise.store import read
     from equipoise.store.database import open_store
 
-    request = load(preset, overrides or [])
     if profile:
         WATCH.start()
     with open_store(store) as opened:

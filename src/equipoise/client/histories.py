@@ -22,10 +22,11 @@ from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.streams import stream, stream_seed
 from equipoise.core.values import Indices, Labels, State, Task
-from equipoise.memory.dynamic import Kept, MemoryOptions
+from equipoise.memory.dynamic import Kept
 from equipoise.memory.product import Rows
 from equipoise.memory.prototypes import apart, centres, each_of_length_one
-from equipoise.models.recommender import SasrecOptions
+from equipoise.memory.settings import MemoryOptions
+from equipoise.models.settings import SasrecOptions
 from equipoise.models.windows import Windows
 
 KEPT = ("positions", "times", "uses")

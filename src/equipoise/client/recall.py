@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.values import Indices
-from equipoise.memory.dynamic import Kept, MemoryOptions, novelty, replay, retrieve, written
+from equipoise.memory.dynamic import Kept, novelty, replay, retrieve, written
 from equipoise.memory.product import Rows
+from equipoise.memory.settings import MemoryOptions
 
 RECENT = 10
 """Items that stand for what the user wants just now."""

@@ -9,10 +9,8 @@ from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from equipoise.config.choices import Prototypes, Schedule
 from equipoise.core.options import Options
-
-Prototypes = Literal["plain", "unit", "counts"]
-Schedule = Literal["none", "linear", "cosine"]
 
 
 class DataOptions(Options):

@@ -22,6 +22,7 @@ from equipoise.config.blocks import (
     PartitionOptions,
     ServerOptions,
 )
+from equipoise.config.traits import INTERACTIONS
 from equipoise.core.errors import ConfigError, Problem, UnknownName
 from equipoise.core.options import Options
 from equipoise.core.registry import (
@@ -46,18 +47,9 @@ NAMED: dict[str, Registry[Any]] = {
 }
 """Blocks whose settings depend on their name; `data=x` is short for `data.name=x`."""
 
-KINDS = {"interactions": {"partition": "users", "model": "sasrec", "method": "feddmmr"}}
+KINDS = {INTERACTIONS: {"partition": "users", "model": "sasrec", "method": "feddmmr"}}
 """What is learnt from when it is not images, as a trait of datasets, splitters, models and methods; and what stands
 for these where a configuration leaves them out."""
-BOTH = "both"
-"""The trait of methods that serve images and interactions alike."""
-
-FOR_IMAGES = {
-    "client": ("augment",),
-    "server": ("merge", "predict"),
-    "evaluate": ("clients", "client_images", "batch", "beside", "train_images"),
-}
-"""Settings that nothing reads where other things than images are learnt from."""
 
 PLAIN: dict[str, type[Options]] = {
     "client": ClientOptions,
@@ -152,8 +144,9 @@ def check(raw: Mapping[str, Any]) -> Config:
         raise ConfigError(sorted(problems))
     assert isinstance(top, Config)
     config = top.model_copy(update=values)
-    problems = _combinations(config)
-    if problems:
+    from equipoise.config.fits import misfits
+
+    if problems := misfits(config):
         raise ConfigError(problems)
     if config.server.predict is not None:
         name = PREDICTS.find(config.server.predict).name
@@ -163,7 +156,7 @@ def check(raw: Mapping[str, Any]) -> Config:
     return config if getattr(config, axis) is not None else config.model_copy(update=steps)
 
 
-def _kind(key: str, name: str) -> str | None:
+def kind_of(key: str, name: str) -> str | None:
     """What a named thing is for: the trait that says so, None for images."""
     return next((kind for kind in NAMED[key].find(name).traits if kind in KINDS), None)
 
@@ -172,7 +165,7 @@ def _stand_ins(raw: Mapping[str, Any]) -> Mapping[str, str]:
     data = raw.get("data", {})
     name = data if isinstance(data, str) else data.get("name") if isinstance(data, Mapping) else None
     try:
-        return KINDS.get(_kind("data", str(name)) or "", {}) if name else {}
+        return KINDS.get(kind_of("data", str(name)) or "", {}) if name else {}
     except UnknownName:
         return {}  # it is named among the problems
 
@@ -214,47 +207,3 @@ def _unknown(kind: type[Options], key: str, path: str, name: str) -> str:
     if path in NAMED:
         return f"not a setting of {path} '{name}'" + (suggestion(key, known) if known else ", which has none")
     return f"unknown key{suggestion(key, known)}"
-
-
-def _combinations(config: Config) -> list[Problem]:
-    """What no single key shows: settings that contradict each other."""
-    problems = [*_strangers(config), *_unread(config)]
-    if config.server.predict is not None:
-        try:
-            PREDICTS.find(config.server.predict, "server.predict")
-        except UnknownName as error:
-            problems.extend(error.problems)
-    if config.is_one_shot and config.rounds is not None:
-        problems.append(Problem("rounds", "a one-shot run has no rounds; set checkpoints"))
-    if not config.is_one_shot and config.checkpoints is not None:
-        message = "belongs to communication=one-shot; a run in rounds is scored each round"
-        problems.append(Problem("checkpoints", message))
-    if config.is_one_shot and (config.checkpoints or 1) > config.client.epochs:
-        message = f"{config.checkpoints} checkpoints need at least as many client.epochs, got {config.client.epochs}"
-        problems.append(Problem("checkpoints", message))
-    return problems
-
-
-def _strangers(config: Config) -> list[Problem]:
-    """Things that read images beside data of another kind, or the other way round."""
-    kind, problems = _kind("data", config.data.name), []
-    for key in ("partition", "model", "method"):
-        name = getattr(config, key).name
-        if _kind(key, name) != kind and BOTH not in NAMED[key].find(name).traits:
-            fits = [entry.name for entry in NAMED[key] if BOTH in entry.traits or _kind(key, entry.name) == kind]
-            has = f"data '{config.data.name}' holds {kind or 'images'}"
-            problems.append(Problem(key, f"'{name}' is not for {kind or 'images'}; {has}: one of {', '.join(fits)}"))
-    return problems
-
-
-def _unread(config: Config) -> list[Problem]:
-    """Settings of images beside data of another kind."""
-    kind = _kind("data", config.data.name)
-    told = f"is for images, and data '{config.data.name}' holds {kind}"
-    named = [(key, name) for key, names in FOR_IMAGES.items() for name in names] if kind else []
-    given = [(key, name) for key, name in named if getattr(getattr(config, key), name) != _default(key, name)]
-    return [Problem(f"{key}.{name}", told) for key, name in given]
-
-
-def _default(key: str, name: str) -> Any:
-    return PLAIN[key].model_fields[name].default

@@ -15,16 +15,13 @@ import torch
 from numpy.typing import NDArray
 
 from equipoise.client.train import Recipe, train
-from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
-from equipoise.core.errors import ClientError, ConfigError, EquipoiseError, Problem
-from equipoise.core.registry import BALANCES, METHODS, PREDICTS
+from equipoise.core.errors import ClientError, EquipoiseError
+from equipoise.core.registry import BALANCES, METHODS
 from equipoise.core.values import Event, Indices, Labels, Result, Task
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.method.answers import Method
-from equipoise.server.means import merge_means
-from equipoise.server.predict import NEEDS_GIFT, NEEDS_PROTOTYPES
 from equipoise.server.prototypes import merge_prototypes
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -95,44 +92,12 @@ def method_of(config: Config) -> Method:
     """The method, with the configuration's λ policy, merge and predict where it leaves those answers open."""
     method = METHODS.find(config.method.name).make(config.method)
     assert isinstance(method, Method)
-    problems = list(_objections(config, method))
-    if problems:
-        raise ConfigError(problems)
     return replace(
         method,
         balance=method.balance or BALANCES.find(config.balance.name).make(config.balance),
         merge=method.merge or merge_prototypes(config.server.merge or "plain"),
         predict=config.server.predict or method.predict,
     )
-
-
-def _objections(config: Config, method: Method) -> Iterator[Problem]:
-    """Answers that the configuration gives and the method does not leave open."""
-    name, server = config.method.name, config.server
-    if method.balance is not None and config.balance.name != "none":
-        other = "feddmmr" if isinstance(config.data, InteractionOptions) else "etf-align"
-        message = f"method '{name}' chooses λ itself; '{config.balance.name}' would do nothing"
-        message += f"; set balance=none, or method={other}"
-        yield Problem("balance", message)
-    if method.pools_data and server.personal:
-        yield Problem("server.personal", f"method '{name}' trains one model on everybody's data: nothing is personal")
-    if method.merge is not None and server.merge is not None:
-        yield Problem("server.merge", f"method '{name}' has no prototypes to merge")
-    if server.predict is not None:
-        traits = PREDICTS.find(server.predict).traits
-        if method.predict is None:
-            yield Problem("server.predict", f"method '{name}' merges nothing that could predict")
-        if NEEDS_PROTOTYPES in traits and method.merge is not None:
-            yield Problem("server.predict", f"'{server.predict}' needs prototypes, which method '{name}' has not")
-        if NEEDS_GIFT in traits and method.merge is not merge_means:
-            yield Problem("server.predict", f"'{server.predict}' needs class means, which method '{name}' has not")
-    if config.balance.name == "progressive" and getattr(config.method, "target", None) != "progressive":
-        message = "the target of 'progressive' moves: add method=etf-align method.target=progressive, or run preset v8"
-        yield Problem("balance", message)
-    if not config.is_one_shot and getattr(config.method, "target", None) == "progressive":
-        yield Problem("method.target", "a path from the start to the anchors needs communication=one-shot")
-    if method.teacher is not None and not getattr(config.data, "public", 0):
-        yield Problem("data.public", f"method '{name}' needs a public pool: set data.public=0.1")
 
 
 def make_work(site: Site) -> Work:

@@ -18,9 +18,10 @@ from equipoise.data.interactions import Features, Interactions
 from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
 from equipoise.evaluate.slice_judge import slice_of
 from equipoise.memory.product import Rows
-from equipoise.method.answers import CLASSIFY
+from equipoise.method.answers import classify
 from equipoise.models.build import build_recommender
-from equipoise.models.recommender import Recommender, SasrecOptions
+from equipoise.models.recommender import Recommender
+from equipoise.models.settings import SasrecOptions
 from equipoise.objective.recommend import recommend
 
 TOGETHER = 8
@@ -99,7 +100,7 @@ class HistorySite:
         def feed(task: Task) -> HistoryFeed:
             return HistoryFeed(work, task, [self.history(user, task.step) for user in self.users[task.client]])
 
-        objective = recommend() if method.objective is CLASSIFY else method.objective
+        objective = recommend() if method.objective is classify() else method.objective
         return Recipe(self.config, model, objective, method.balance, work, feed, carries(self.config, method))
 
     def history(self, user: int, step: int) -> History:

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from equipoise.config.blocks import EngineOptions
-from equipoise.core.registry import ENGINES
 from equipoise.core.values import Event, Result, Task
 from equipoise.engine.engine import Site, cohorts, make_work
 
 
-class LocalOptions(EngineOptions):
-    name: str = "local"
-
-
-@ENGINES.register("local", aliases=("sequential",), options=LocalOptions)
 class Local:
     def __init__(self, site: Site) -> None:
         self._site, self._work = site, make_work(site)

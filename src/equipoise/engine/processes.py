@@ -16,31 +16,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
-from pydantic import Field
 from torch import Tensor
 
-from equipoise.config.blocks import EngineOptions
 from equipoise.core.errors import EngineError
 from equipoise.core.machine import cores
-from equipoise.core.registry import ENGINES
 from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import Site, cohorts
 from equipoise.engine.messages import results_of, tasks_message
+from equipoise.engine.settings import ProcessesOptions
 from equipoise.engine.shared import share
 from equipoise.engine.slab import Place, Slab, anonymous_file
 from equipoise.engine.wire import Child, receive, send
-
-
-class ProcessesOptions(EngineOptions):
-    name: str = "processes"
-    workers: int | None = Field(None, ge=1, description="worker processes; default: cores divided by threads")
-    on_death: Literal["rerun", "drop"] = Field("rerun", description="what becomes of the client of a lost worker")
-    retries: int = Field(2, ge=0, description="how often one client is run again before the run fails")
-    timeout: float | None = Field(None, gt=0, description="seconds after which a client counts as hung")
-
 
 Answer = Callable[[], list[Result]]
 """Results that are read when somebody wants them."""
@@ -76,7 +64,6 @@ class Busy:
     deadline: float
 
 
-@ENGINES.register("processes", aliases=("process", "multiprocess"), options=ProcessesOptions)
 class Processes:
     def __init__(self, site: Site) -> None:
         options = site.config.engine

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from torch import Tensor
 
+from equipoise.config import traits
 from equipoise.core.registry import PREDICTS, Entry
 from equipoise.core.streams import stream
 from equipoise.core.values import ClientUpdate
@@ -17,7 +18,7 @@ from equipoise.evaluate.accuracy import accuracy, negative_log_likelihood, recal
 from equipoise.evaluate.looks import Looks
 from equipoise.evaluate.probe import probe
 from equipoise.models.heads import PROTOTYPES
-from equipoise.server.predict import NEEDS_BATCH_NORM, NEEDS_GIFT, NEEDS_PROTOTYPES, Merged, Predict
+from equipoise.server.predict import Merged, Predict
 
 Scores = dict[tuple[int | None, str], float]
 """(client, or None for the server; metric name) → value."""
@@ -59,9 +60,9 @@ def beside(looks: Looks, merged: Merged, names: Collection[str] | None = None) -
 def predictors(merged: Merged) -> list[Entry[Predict]]:
     """The ways to predict that have what they need."""
     has = {
-        NEEDS_PROTOTYPES: PROTOTYPES in merged.model,
-        NEEDS_BATCH_NORM: any(name.endswith("running_mean") for name in merged.model),
-        NEEDS_GIFT: bool(merged.gift),
+        traits.PROTOTYPES: PROTOTYPES in merged.model,
+        traits.BATCH_NORM: any(name.endswith("running_mean") for name in merged.model),
+        traits.MEANS: bool(merged.gift),
     }
     return [entry for entry in PREDICTS if all(has.get(trait, True) for trait in entry.traits)]
 

@@ -8,20 +8,37 @@ how does the merged thing predict  predict
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
 
 from equipoise.balance.none import none
-from equipoise.balance.policy import Balance
-from equipoise.memory.dynamic import MemoryOptions
-from equipoise.models.build import Head
-from equipoise.models.look import Summary
-from equipoise.objective.classify import cross_entropy
-from equipoise.objective.compose import Objective, objective
-from equipoise.server.mean import mean
-from equipoise.server.merge import Merge
 
-CLASSIFY = objective({"cls": cross_entropy})
+if TYPE_CHECKING:
+    from equipoise.balance.policy import Balance
+    from equipoise.memory.settings import MemoryOptions
+    from equipoise.models.build import Head
+    from equipoise.models.look import Summary
+    from equipoise.objective.compose import Objective
+    from equipoise.server.merge import Merge
+
 ALONE = none()
+
+
+@cache
+def classify() -> Objective:
+    """The plain loss: cross-entropy."""
+    from equipoise.objective.classify import cross_entropy
+    from equipoise.objective.compose import objective
+
+    return objective({"cls": cross_entropy})
+
+
+def by_samples() -> Merge:
+    """The mean of the clients' models, weighted by their samples."""
+    from equipoise.server.mean import mean
+
+    return mean
 
 
 @dataclass(frozen=True)
@@ -39,13 +56,16 @@ class Teacher:
 
 @dataclass(frozen=True)
 class Method:
-    """The defaults are FedAvg's answers, so a method's file shows only what it changes."""
+    """The defaults are FedAvg's answers, so a method's file shows only what it changes.
 
-    objective: Objective = CLASSIFY
+    Method files are read when settings are checked, which takes no torch: they import what does where it is used.
+    """
+
+    objective: Objective = field(default_factory=classify)
     """Classification stands for the plain loss of what is learnt: where that is interactions, the next item."""
     balance: Balance | None = ALONE
     """None: any policy, the one that the configuration names."""
-    merge: Merge | None = mean
+    merge: Merge | None = field(default_factory=by_samples)
     """None: the mean, with prototypes merged as `server.merge` says."""
     predict: str | None = "parameter-average"
     """A name of `server/`, unless `server.predict` gives another; None: nothing is merged."""
@@ -74,7 +94,7 @@ class Method:
     @property
     def maps(self) -> bool:
         """Whether clients may train along one axis."""
-        return self.stacks or self.objective is CLASSIFY
+        return self.stacks or self.objective is classify()
 
     @property
     def headline(self) -> str:

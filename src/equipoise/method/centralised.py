@@ -6,10 +6,11 @@ base = cls        align = 0        λ = 0        merge = its one model        pr
 from __future__ import annotations
 
 from equipoise.config.blocks import MethodOptions
+from equipoise.config.traits import BOTH, POOLS_DATA
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 
 
-@METHODS.register("centralised", aliases=("centralized", "central"), options=MethodOptions, traits=("both",))
+@METHODS.register("centralised", aliases=("centralized", "central"), options=MethodOptions, traits=(BOTH, POOLS_DATA))
 def centralised(options: MethodOptions) -> Method:
     return Method(sends_down=False, pools_data=True)

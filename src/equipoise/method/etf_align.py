@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from equipoise.config.choices import Aligned, Anchors, Target
+from equipoise.config.traits import OPEN_LAMBDA, PROTOTYPES
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
-from equipoise.objective.align import Classes, Target, to_anchors
-from equipoise.objective.anchors import Anchors
-from equipoise.objective.compose import objective
 
 
 class EtfAlignOptions(PrototypeOptions):
     name: str = "etf-align"
-    classes: Classes = Field("all", description="prototypes of all classes are aligned, or of those the client owns")
+    classes: Aligned = Field("all", description="prototypes of all classes are aligned, or of those the client owns")
     target: Target = Field("anchors", description="the anchors, or a path from the start to them (V8)")
 
 
@@ -27,9 +26,12 @@ class DrclOptions(EtfAlignOptions):
     anchors: Anchors = Field("random", description="what prototypes are aligned to")
 
 
-@METHODS.register("drcl", options=DrclOptions)
-@METHODS.register("etf-align", options=EtfAlignOptions)
+@METHODS.register("drcl", options=DrclOptions, traits=(OPEN_LAMBDA, PROTOTYPES))
+@METHODS.register("etf-align", options=EtfAlignOptions, traits=(OPEN_LAMBDA, PROTOTYPES))
 def etf_align(options: EtfAlignOptions) -> Method:
+    from equipoise.objective.align import to_anchors
+    from equipoise.objective.compose import objective
+
     return Method(
         objective=objective(four_terms(options), align=to_anchors(options.classes, options.target)),
         balance=None,

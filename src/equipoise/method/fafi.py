@@ -6,18 +6,20 @@ merge = mean by samples, prototypes plain        predict = feature-average
 
 from __future__ import annotations
 
+from equipoise.config.traits import PROTOTYPES
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
-from equipoise.objective.compose import objective
 
 
 class FafiOptions(PrototypeOptions):
     name: str = "fafi"
 
 
-@METHODS.register("fafi", aliases=("v4",), options=FafiOptions)
+@METHODS.register("fafi", aliases=("v4",), options=FafiOptions, traits=(PROTOTYPES,))
 def fafi(options: FafiOptions) -> Method:
+    from equipoise.objective.compose import objective
+
     return Method(
         objective=objective(four_terms(options)),
         merge=None,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from equipoise.config.blocks import MethodOptions
+from equipoise.config.traits import BOTH
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
-from equipoise.server.optimise import adam
 
 
 class FedadamOptions(MethodOptions):
@@ -21,6 +21,8 @@ class FedadamOptions(MethodOptions):
     tau: float = Field(1e-3, gt=0, description="τ, how adaptive the step may become")
 
 
-@METHODS.register("fedadam", options=FedadamOptions, traits=("both",))
+@METHODS.register("fedadam", options=FedadamOptions, traits=(BOTH,))
 def fedadam(options: FedadamOptions) -> Method:
+    from equipoise.server.optimise import adam
+
     return Method(merge=adam(options.lr, options.beta1, options.beta2, options.tau))

@@ -6,10 +6,11 @@ base = cls        align = 0        λ = 0        merge = mean by samples        
 from __future__ import annotations
 
 from equipoise.config.blocks import MethodOptions
+from equipoise.config.traits import BOTH
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 
 
-@METHODS.register("fedavg", options=MethodOptions, traits=("both",))
+@METHODS.register("fedavg", options=MethodOptions, traits=(BOTH,))
 def fedavg(options: MethodOptions) -> Method:
     return Method()

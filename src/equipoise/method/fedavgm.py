@@ -8,9 +8,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from equipoise.config.blocks import MethodOptions
+from equipoise.config.traits import BOTH
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
-from equipoise.server.optimise import momentum
 
 
 class FedavgmOptions(MethodOptions):
@@ -19,6 +19,8 @@ class FedavgmOptions(MethodOptions):
     beta: float = Field(0.9, ge=0, lt=1, description="β, the server's momentum")
 
 
-@METHODS.register("fedavgm", options=FedavgmOptions, traits=("both",))
+@METHODS.register("fedavgm", options=FedavgmOptions, traits=(BOTH,))
 def fedavgm(options: FedavgmOptions) -> Method:
+    from equipoise.server.optimise import momentum
+
     return Method(merge=momentum(options.lr, options.beta))

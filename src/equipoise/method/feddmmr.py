@@ -6,22 +6,20 @@ merge = mean by samples, then a server optimiser; centres of clients' memories c
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from equipoise.config.blocks import MethodOptions, Schedule
+from equipoise.config.blocks import MethodOptions
+from equipoise.config.choices import LossKind, Schedule, Weighting
+from equipoise.config.traits import INTERACTIONS, OPEN_LAMBDA
 from equipoise.core.options import Options
 from equipoise.core.registry import METHODS
-from equipoise.memory.dynamic import MemoryOptions
+from equipoise.memory.settings import MemoryOptions
 from equipoise.method.answers import Method
-from equipoise.objective.modalities import ContrastOptions, Weighting
-from equipoise.objective.rank import LossKind
-from equipoise.objective.recommend import recommend
-from equipoise.server.common_memory import with_common_memory
-from equipoise.server.mean import mean
-from equipoise.server.merge import Merge
-from equipoise.server.optimise import adam, momentum
+
+if TYPE_CHECKING:
+    from equipoise.server.merge import Merge
 
 
 class ServerStep(Options):
@@ -50,8 +48,12 @@ class FeddmmrOptions(MethodOptions):
     server: ServerStep = Field(ServerStep(), description="the server's optimiser")
 
 
-@METHODS.register("feddmmr", options=FeddmmrOptions, traits=("interactions",))
+@METHODS.register("feddmmr", options=FeddmmrOptions, traits=(INTERACTIONS, OPEN_LAMBDA))
 def feddmmr(options: FeddmmrOptions) -> Method:
+    from equipoise.objective.modalities import ContrastOptions
+    from equipoise.objective.recommend import recommend
+    from equipoise.server.common_memory import with_common_memory
+
     merge = server_merge(options.server)
     return Method(
         objective=recommend(ContrastOptions(options.tau, options.alpha, options.weighting), options.load, options.loss),
@@ -64,6 +66,9 @@ def feddmmr(options: FeddmmrOptions) -> Method:
 
 
 def server_merge(step: ServerStep) -> Merge:
+    from equipoise.server.mean import mean
+    from equipoise.server.optimise import adam, momentum
+
     if step.optimiser == "none":
         return mean
     if step.optimiser == "momentum":

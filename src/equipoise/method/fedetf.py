@@ -7,16 +7,16 @@ Source: Li et al., "No Fear of Classifier Biases: Neural Collapse Inspired Feder
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pydantic import Field
-from torch import nn
 
 from equipoise.config.blocks import MethodOptions
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
-from equipoise.models.heads import AnchorHead
-from equipoise.objective.anchors import anchors
-from equipoise.objective.classify import balanced_cross_entropy
-from equipoise.objective.compose import objective
+
+if TYPE_CHECKING:
+    from torch import nn
 
 
 class FedetfOptions(MethodOptions):
@@ -27,6 +27,11 @@ class FedetfOptions(MethodOptions):
 
 @METHODS.register("fedetf", options=FedetfOptions)
 def fedetf(options: FedetfOptions) -> Method:
+    from equipoise.models.heads import AnchorHead
+    from equipoise.objective.anchors import anchors
+    from equipoise.objective.classify import balanced_cross_entropy
+    from equipoise.objective.compose import objective
+
     def head(n_features: int, n_classes: int, seed: int) -> nn.Module:
         return AnchorHead(anchors("etf", n_classes, n_features, seed), options.kappa)
 

@@ -11,12 +11,9 @@ from pydantic import Field
 
 from equipoise.balance.constant import ConstantOptions, constant
 from equipoise.config.blocks import MethodOptions
+from equipoise.config.traits import MEANS
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
-from equipoise.objective.align import to_means
-from equipoise.objective.classify import cross_entropy
-from equipoise.objective.compose import objective
-from equipoise.server.means import class_sums, merge_means
 
 
 class FedprotoOptions(MethodOptions):
@@ -24,8 +21,13 @@ class FedprotoOptions(MethodOptions):
     lam: float = Field(1.0, ge=0, description="λ, the weight of the distance to the class means")
 
 
-@METHODS.register("fedproto", options=FedprotoOptions)
+@METHODS.register("fedproto", options=FedprotoOptions, traits=(MEANS,))
 def fedproto(options: FedprotoOptions) -> Method:
+    from equipoise.objective.align import to_means
+    from equipoise.objective.classify import cross_entropy
+    from equipoise.objective.compose import objective
+    from equipoise.server.means import class_sums, merge_means
+
     return Method(
         objective=objective({"cls": cross_entropy}, align=to_means),
         balance=constant(ConstantOptions(lam=options.lam)),

@@ -11,9 +11,6 @@ from equipoise.balance.constant import ConstantOptions, constant
 from equipoise.config.blocks import MethodOptions
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
-from equipoise.objective.align import proximal
-from equipoise.objective.classify import cross_entropy
-from equipoise.objective.compose import objective
 
 
 class FedproxOptions(MethodOptions):
@@ -23,6 +20,10 @@ class FedproxOptions(MethodOptions):
 
 @METHODS.register("fedprox", options=FedproxOptions)
 def fedprox(options: FedproxOptions) -> Method:
+    from equipoise.objective.align import proximal
+    from equipoise.objective.classify import cross_entropy
+    from equipoise.objective.compose import objective
+
     return Method(
         objective=objective({"cls": cross_entropy}, align=proximal),
         balance=constant(ConstantOptions(lam=options.mu)),

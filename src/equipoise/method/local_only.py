@@ -6,11 +6,13 @@ base = cls        align = 0        λ = 0        merge = none        predict = n
 from __future__ import annotations
 
 from equipoise.config.blocks import MethodOptions
+from equipoise.config.traits import BOTH, MERGES_NOTHING
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
-from equipoise.server.merge import keep
 
 
-@METHODS.register("local-only", aliases=("local",), options=MethodOptions, traits=("both",))
+@METHODS.register("local-only", aliases=("local",), options=MethodOptions, traits=(BOTH, MERGES_NOTHING))
 def local_only(options: MethodOptions) -> Method:
+    from equipoise.server.merge import keep
+
     return Method(merge=keep, predict=None, sends_down=False, sends_up=False)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from equipoise.config.traits import PROTOTYPES
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
-from equipoise.objective.bank import queue
-from equipoise.objective.compose import objective
 
 MEMORY = "memory"
 
@@ -22,8 +21,11 @@ class MemoryBankOptions(PrototypeOptions):
     size: int = Field(1024, ge=1, description="M, how many features a client remembers")
 
 
-@METHODS.register("memory-bank", options=MemoryBankOptions)
+@METHODS.register("memory-bank", options=MemoryBankOptions, traits=(PROTOTYPES,))
 def memory_bank(options: MemoryBankOptions) -> Method:
+    from equipoise.objective.bank import queue
+    from equipoise.objective.compose import objective
+
     return Method(
         objective=objective(four_terms(options, MEMORY), remember=queue(options.size, MEMORY)),
         merge=None,

@@ -5,20 +5,19 @@ base = cls + con + pf + pp        logits from prototypes        features average
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
-from torch import nn
 
 from equipoise.config.blocks import MethodOptions
+from equipoise.config.choices import Anchors
 from equipoise.core.streams import stream_seed
-from equipoise.models.build import Head
-from equipoise.models.heads import PrototypeHead, gaussian_prototypes
-from equipoise.objective.anchors import Anchors, anchors
-from equipoise.objective.classify import cross_entropy
-from equipoise.objective.compose import Term
-from equipoise.objective.contrast import contrast
-from equipoise.objective.prototypes import prototype_feature, prototype_prototype
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from equipoise.models.build import Head
+    from equipoise.objective.compose import Term
 
 
 class PrototypeOptions(MethodOptions):
@@ -32,6 +31,9 @@ class PrototypeOptions(MethodOptions):
 
 
 def prototype_head(options: PrototypeOptions) -> Head:
+    from equipoise.models.heads import PrototypeHead, gaussian_prototypes
+    from equipoise.objective.anchors import anchors
+
     def head(n_features: int, n_classes: int, seed: int) -> nn.Module:
         fixed = anchors(options.anchors, n_classes, n_features, seed)
         gauss = gaussian_prototypes(n_classes, n_features, stream_seed(seed, "prototypes"))
@@ -43,6 +45,10 @@ def prototype_head(options: PrototypeOptions) -> Head:
 
 def four_terms(options: PrototypeOptions, bank: str | None = None) -> dict[str, Term]:
     """`bank` names where the contrast finds extra negatives."""
+    from equipoise.objective.classify import cross_entropy
+    from equipoise.objective.contrast import contrast
+    from equipoise.objective.prototypes import prototype_feature, prototype_prototype
+
     kappa = options.kappa if options.logits == "cosine" else None
     return {
         "cls": cross_entropy,

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from equipoise.config.traits import OPEN_LAMBDA, PROTOTYPES, PUBLIC_POOL
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method, Teacher
 from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
-from equipoise.objective.compose import objective, staged
-from equipoise.objective.contrast import contrast
 
 PUBLIC = "public"
 
@@ -32,8 +31,10 @@ class TwoStageOptions(PublicBankOptions):
     first: int = Field(1, ge=0, description="epochs at the start of a cycle with the contrast alone")
 
 
-@METHODS.register("two-stage", options=TwoStageOptions)
+@METHODS.register("two-stage", options=TwoStageOptions, traits=(PROTOTYPES, PUBLIC_POOL))
 def two_stage(options: TwoStageOptions) -> Method:
+    from equipoise.objective.compose import objective, staged
+
     terms = four_terms(options, PUBLIC)
     alone, together = objective({"con": terms["con"]}), objective(terms)
     return Method(
@@ -45,8 +46,11 @@ def two_stage(options: TwoStageOptions) -> Method:
     )
 
 
-@METHODS.register("public-bank", options=PublicBankOptions)
+@METHODS.register("public-bank", options=PublicBankOptions, traits=(OPEN_LAMBDA, PROTOTYPES, PUBLIC_POOL))
 def public_bank(options: PublicBankOptions) -> Method:
+    from equipoise.objective.compose import objective
+    from equipoise.objective.contrast import contrast
+
     terms = four_terms(options)
     del terms["con"]
     return Method(
@@ -60,4 +64,6 @@ def public_bank(options: PublicBankOptions) -> Method:
 
 
 def _teacher(options: PublicBankOptions) -> Teacher:
+    from equipoise.objective.compose import objective
+
     return Teacher(objective(four_terms(options)), options.teacher_epochs, options.features, PUBLIC)

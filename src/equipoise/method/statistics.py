@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from equipoise.config.blocks import MethodOptions
 from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientUpdate, State
 from equipoise.method.answers import Method
-from equipoise.models.classifier import Seen
-from equipoise.server.merge import ServerState
-from equipoise.server.ridge import solved, sums
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from equipoise.models.classifier import Seen
+    from equipoise.server.merge import ServerState
 
 
 @METHODS.register("statistics", options=MethodOptions)
@@ -27,10 +29,14 @@ def statistics(options: MethodOptions) -> Method:
 
 
 def feature_sums(seen: Sequence[Seen], labels: Tensor) -> State:
+    from equipoise.server.ridge import sums
+
     told = sums(seen[0].features, labels, seen[0].logits.shape[1])
     return {name: tensor.float() for name, tensor in told.items()}
 
 
 def closed_form(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
+    from equipoise.server.ridge import solved
+
     head = solved([update.own.told for update in sorted(updates, key=lambda update: update.client)]).float()
     return replace(state, model={**state.model, "head.weight": head[:-1].T.contiguous(), "head.bias": head[-1]})

@@ -5,11 +5,11 @@ features = encoder(x) ∈ R^D        logits = head(features) ∈ R^C
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from torch import Tensor, nn
 
-Norm = Literal["batch", "group", "none"]
+from equipoise.config.choices import Norm
 
 
 class Seen(NamedTuple):

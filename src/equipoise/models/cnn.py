@@ -9,22 +9,13 @@ On 32×32 images the default has 0.55 M parameters: the network that federated s
 
 from __future__ import annotations
 
-from pydantic import Field
 from torch import nn
 
-from equipoise.config.blocks import ModelOptions
-from equipoise.core.registry import MODELS
-from equipoise.models.classifier import Classifier, Norm, normaliser
+from equipoise.config.choices import Norm
+from equipoise.models.classifier import Classifier, normaliser
+from equipoise.models.settings import CnnOptions
 
 
-class CnnOptions(ModelOptions):
-    name: str = "cnn"
-    width: int = Field(32, ge=1, description="channels of the first convolution; the second has twice as many")
-    features: int = Field(128, ge=1, description="size D of the feature vector")
-    norm: Norm = Field("none", description="normalisation after each convolution")
-
-
-@MODELS.register("cnn", options=CnnOptions)
 def cnn(options: CnnOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     channels, height, width = shape
     first, second = options.width, 2 * options.width

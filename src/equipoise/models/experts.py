@@ -14,18 +14,16 @@ which is exact and costs V·rows instead of V·D. Source: ours, after the fifth 
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from equipoise.config.choices import Fusion
 from equipoise.data.interactions import Features
 from equipoise.models.windows import Windows
 
-Fusion = Literal["zero", "identity", "gate", "disconnected"]
-"""Where O starts, or what takes its place: O = 0 (ours), O = I fixed (the report), and two failures kept by name: I
-behind a gate of 0.1, and a learnable gate that nothing reads."""
 EPSILON = 1e-5
 SHARPNESS = 8.0
 """The affinity of two equal feature rows at the start; orthogonal rows start near 0."""

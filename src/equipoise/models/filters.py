@@ -10,22 +10,16 @@ instead of learned filters.
 from __future__ import annotations
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from equipoise.config.blocks import ModelOptions
-from equipoise.core.registry import MODELS
 from equipoise.core.streams import stream_seed
 from equipoise.models.classifier import Classifier
+from equipoise.models.settings import FiltersOptions
 
-N_FILTERS, SIZE, EPSILON = 64, 6, 0.1
+SIZE, EPSILON = 6, 0.1
+N_FILTERS = FiltersOptions().filters
 QUARTERS = 2
-
-
-class FiltersOptions(ModelOptions):
-    name: str = "filters"
-    filters: int = Field(N_FILTERS, ge=1, description="random filters; the features are eight times as many")
 
 
 class RandomFilters(nn.Module):
@@ -60,7 +54,6 @@ def common_filters(channels: int, seed: int) -> RandomFilters:
     return common
 
 
-@MODELS.register("filters", options=FiltersOptions)
 def filters(options: FiltersOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     features = 2 * QUARTERS**2 * options.filters
     return Classifier(RandomFilters(options.filters, shape[0]), features, n_classes)

@@ -10,49 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import repeat
-from typing import Literal
 
 import torch
-from pydantic import Field, ValidationInfo, field_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from equipoise.config.blocks import ModelOptions
-from equipoise.core.registry import MODELS
 from equipoise.core.values import State
 from equipoise.data.interactions import MODALITIES, Features
-from equipoise.models.experts import Expert, Fusion, Read, Router, Rows
+from equipoise.models.experts import Expert, Read, Router, Rows
 from equipoise.models.sasrec import Backbone, Items
+from equipoise.models.settings import DmmrOptions, SasrecOptions
 from equipoise.models.windows import Ranked, Windows
 
 Said = tuple[Expert, Read, Tensor]
 """An expert, what it found, and its weight [W, V] for every item."""
-
-
-class SasrecOptions(ModelOptions):
-    name: str = "sasrec"
-    width: int = Field(128, ge=1, description="D, the length of item vectors and states")
-    blocks: int = Field(2, ge=1, description="layers of self-attention")
-    heads: int = Field(4, ge=1, description="attention heads of a layer; they divide the width")
-    length: int = Field(50, ge=1, description="T, positions of a window")
-    dropout: float = Field(0.1, ge=0, lt=1, description="share of a layer's output that is dropped in training")
-    scoring: Literal["dot", "cosine"] = Field("dot", description="dot product with scale and bias, or √D·cosine")
-
-    @field_validator("heads")
-    @classmethod
-    def _divide_the_width(cls, value: int, info: ValidationInfo) -> int:
-        width = info.data.get("width", value)
-        if width % value:
-            raise ValueError(f"heads share the width equally, and {width} is not a multiple of {value}")
-        return value
-
-
-class DmmrOptions(SasrecOptions):
-    name: str = "dmmr"
-    experts: Literal["visual", "semantic", "both"] = Field("both", description="which modalities are read")
-    keys: int = Field(64, ge=1, description="width of the experts' queries and keys")
-    fusion: Fusion = Field("zero", description="how experts join: zero (ours), identity (the report), or two failures")
-    router: Literal["user", "item"] = Field("user", description="weights by user and item, or by the item alone")
 
 
 class Recommender(nn.Module):
@@ -169,12 +141,10 @@ class Recommender(nn.Module):
         return F.layer_norm(mean, mean.shape[-1:])
 
 
-@MODELS.register("sasrec", options=SasrecOptions, traits=("interactions",))
 def sasrec(options: SasrecOptions, n_items: int, features: Mapping[str, Features]) -> Recommender:
     return Recommender(options, n_items, {})
 
 
-@MODELS.register("dmmr", options=DmmrOptions, traits=("interactions",))
 def dmmr(options: DmmrOptions, n_items: int, features: Mapping[str, Features]) -> Recommender:
     return Recommender(options, n_items, {name: features[name] for name in wanted(options)})
 

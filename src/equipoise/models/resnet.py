@@ -9,33 +9,12 @@ Source: He et al., "Deep Residual Learning", 2016.
 from __future__ import annotations
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from equipoise.config.blocks import ModelOptions
-from equipoise.core.registry import MODELS
-from equipoise.models.classifier import Classifier, Norm, normaliser
-
-
-class ResnetOptions(ModelOptions):
-    width: int = Field(64, ge=1, description="channels of the first stage")
-    stem_stride: int = Field(1, ge=1, le=2, description="2 halves the image in the stem: four times fewer operations")
-    projector: int | None = Field(None, ge=1, description="size D of a linear projector after the encoder")
-    norm: Norm = Field("batch", description="normalisation after each convolution")
-
-
-class Resnet8Options(ResnetOptions):
-    name: str = "resnet8"
-    width: int = Field(16, ge=1, description="channels of the first stage")
-
-
-class Resnet10Options(ResnetOptions):
-    name: str = "resnet10"
-
-
-class Resnet18Options(ResnetOptions):
-    name: str = "resnet18"
+from equipoise.config.choices import Norm
+from equipoise.models.classifier import Classifier, normaliser
+from equipoise.models.settings import ResnetOptions
 
 
 class Project(nn.Conv2d):
@@ -70,17 +49,14 @@ class Block(nn.Module):
         return F.relu(self.norm2(self.conv2(y)) + self.shortcut(x))
 
 
-@MODELS.register("resnet8", options=Resnet8Options)
 def resnet8(options: ResnetOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     return _resnet((1, 1, 1), options, shape, n_classes)
 
 
-@MODELS.register("resnet10", options=Resnet10Options)
 def resnet10(options: ResnetOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     return _resnet((1, 1, 1, 1), options, shape, n_classes)
 
 
-@MODELS.register("resnet18", options=Resnet18Options)
 def resnet18(options: ResnetOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     return _resnet((2, 2, 2, 2), options, shape, n_classes)
 

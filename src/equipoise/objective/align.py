@@ -8,25 +8,22 @@ to_means     mean_i ‖f_i − m_{y_i}‖² / D           with class means m tha
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 
+from equipoise.config.choices import Aligned, Target
 from equipoise.models.heads import ANCHORS, PROTOTYPES
 from equipoise.objective.compose import Term, View
 
 MEANS, COUNTS = "means.features", "means.counts"
 """What the class means [C, D] and how many images they are of [C] are called when they go down."""
-Classes = Literal["all", "owned"]
-Target = Literal["anchors", "progressive"]
 
 
 def proximal(view: View) -> Tensor:
     return 0.5 * torch.stack([(w - view.received[name]).square().sum() for name, w in view.params.items()]).sum()
 
 
-def to_anchors(classes: Classes = "all", target: Target = "anchors") -> Term:
+def to_anchors(classes: Aligned = "all", target: Target = "anchors") -> Term:
     def align(view: View) -> Tensor:
         p, t = view.params[PROTOTYPES], view.received[ANCHORS]
         if target == "progressive":

@@ -10,17 +10,14 @@ singles out (Helmert's; R with a positive diagonal), so that every machine has t
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from equipoise.config.choices import Anchors
 from equipoise.core.errors import ConfigError
 from equipoise.core.streams import stream
-
-Anchors = Literal["etf", "random"]
 
 
 def anchors(kind: Anchors, n_classes: int, n_features: int, seed: int) -> Tensor:

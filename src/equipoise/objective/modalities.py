@@ -12,15 +12,14 @@ weight times the mean loss, so that no sample gains on another).
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from equipoise.config.choices import Weighting
 from equipoise.objective.rank import masked_mean
-
-Weighting = Literal["instance", "none", "temperature", "after-mean"]
 
 
 class Contrast(NamedTuple):

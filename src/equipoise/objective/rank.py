@@ -10,13 +10,9 @@ The base loss is the mean over positions that exist. Source: for `bpr`, Rendle e
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-
-LossKind = Literal["unmet", "softmax", "sampled", "bpr"]
 
 
 def sampled_loss(positive: Tensor, negative: Tensor) -> Tensor:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from equipoise.config.choices import LossKind
 from equipoise.core.values import Losses, Moment, State
 from equipoise.models.windows import Ranked, Windows
 from equipoise.objective.compose import Net, Objective
 from equipoise.objective.linear_softmax import linear_softmax
 from equipoise.objective.modalities import Contrast, ContrastOptions, contrast, load_balance, rivals_of, surprise
-from equipoise.objective.rank import LossKind, bpr_loss, masked_mean, sampled_loss
+from equipoise.objective.rank import bpr_loss, masked_mean, sampled_loss
 
 COMMON = "common."
 """How rows of the global memory are called among what the server sends."""

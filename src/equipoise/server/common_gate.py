@@ -15,7 +15,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from equipoise.core.registry import PREDICTS
 from equipoise.core.values import State
 from equipoise.models.classifier import Seen
 from equipoise.server.energy_gate import owned_logits
@@ -25,7 +24,6 @@ from equipoise.server.ridge import applied, solved, sums
 TEMPERATURE = 10.0
 
 
-@PREDICTS.register("common-gate")
 def common_gate(scene: Scene, merged: Merged) -> Tensor:
     clients, q = ordered(merged), common(scene, merged)
     counts = torch.tensor([client.counts for client in clients], dtype=q.dtype)  # [K, C]
@@ -35,7 +33,6 @@ def common_gate(scene: Scene, merged: Merged) -> Tensor:
     return joint / joint.sum(1, keepdim=True).clamp_min(torch.finfo(joint.dtype).tiny)
 
 
-@PREDICTS.register("common")
 def common(scene: Scene, merged: Merged) -> Tensor:
     n_classes = len(merged.clients[0].counts)
 

@@ -14,14 +14,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientUpdate, State
 from equipoise.models.classifier import Seen
 from equipoise.models.look import Summary
 from equipoise.server.predict import Merged, Scene, ordered, shares
 
 
-@PREDICTS.register("energy-gate")
 def energy_gate(scene: Scene, merged: Merged) -> Tensor:
     clients = ordered(merged)
     logits = [owned_logits(client, scene.asked(client.model)) for client in clients]

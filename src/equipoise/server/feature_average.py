@@ -11,17 +11,14 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional as F
 
-from equipoise.core.registry import PREDICTS
 from equipoise.models.heads import ANCHORS, PROTOTYPES
-from equipoise.server.predict import NEEDS_PROTOTYPES, Merged, Scene, weighted
+from equipoise.server.predict import Merged, Scene, weighted
 
 
-@PREDICTS.register("feature-average", traits=[NEEDS_PROTOTYPES])
 def feature_average(scene: Scene, merged: Merged) -> Tensor:
     return (_direction(scene, merged) @ merged.model[PROTOTYPES].T).softmax(1)
 
 
-@PREDICTS.register("anchors", traits=[NEEDS_PROTOTYPES])
 def anchors(scene: Scene, merged: Merged) -> Tensor:
     return (_direction(scene, merged) @ merged.model[ANCHORS].T).softmax(1)
 

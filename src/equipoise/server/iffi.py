@@ -12,18 +12,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from equipoise.core.registry import PREDICTS
 from equipoise.models.heads import PROTOTYPES
-from equipoise.server.predict import NEEDS_PROTOTYPES, Merged, Scene, ordered
+from equipoise.server.predict import Merged, Scene, ordered
 
 
-@PREDICTS.register("iffi", traits=[NEEDS_PROTOTYPES])
 def iffi(scene: Scene, merged: Merged) -> Tensor:
     features, u = _informed(scene, merged)
     return _compared(u[:, :, None] * features, merged)
 
 
-@PREDICTS.register("iffi-published", traits=[NEEDS_PROTOTYPES])
 def iffi_published(scene: Scene, merged: Merged) -> Tensor:
     features, u = _informed(scene, merged)
     return _compared(u.mean(0)[None, :, None] * features, merged)

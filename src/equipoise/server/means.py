@@ -13,12 +13,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientUpdate, State
 from equipoise.models.classifier import Seen
 from equipoise.objective.align import COUNTS, MEANS
 from equipoise.server.merge import ServerState
-from equipoise.server.predict import NEEDS_GIFT, Merged, Scene, weighted
+from equipoise.server.predict import Merged, Scene, weighted
 
 
 def class_sums(seen: Sequence[Seen], labels: Tensor) -> State:
@@ -35,7 +34,6 @@ def merge_means(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerSt
     return replace(state, gift={**state.gift, MEANS: means.float(), COUNTS: counts.float()})
 
 
-@PREDICTS.register("nearest-mean", traits=[NEEDS_GIFT])
 def nearest_mean(scene: Scene, merged: Merged) -> Tensor:
     features = weighted(merged, lambda client: scene.asked(client.model).features)
     distance = (features[:, None] - merged.gift[MEANS]).square().mean(2)

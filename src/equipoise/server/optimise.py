@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from equipoise.balance.schedule import schedule
-from equipoise.config.blocks import Schedule
+from equipoise.config.choices import Schedule
 from equipoise.core.values import ClientUpdate, State
 from equipoise.models.heads import ANCHORS
 from equipoise.server.mean import weighted_mean

@@ -15,7 +15,6 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientUpdate, State
 from equipoise.models.classifier import Seen
 from equipoise.models.look import Summary
@@ -49,21 +48,16 @@ class Merged:
 
 
 Predict = Callable[[Scene, Merged], Tensor]
-NEEDS_PROTOTYPES, NEEDS_BATCH_NORM, NEEDS_GIFT = "prototypes", "batch-norm", "gift"
-"""Traits: only for models with a prototype head, with BatchNorm, or where the server made something to send down."""
 
 
-@PREDICTS.register("parameter-average", aliases=("model",))
 def parameter_average(scene: Scene, merged: Merged) -> Tensor:
     return scene.asked(merged.model).logits.softmax(1)
 
 
-@PREDICTS.register("probability-ensemble")
 def probability_ensemble(scene: Scene, merged: Merged) -> Tensor:
     return weighted(merged, lambda client: scene.asked(client.model).logits.softmax(1))
 
 
-@PREDICTS.register("logit-ensemble")
 def logit_ensemble(scene: Scene, merged: Merged) -> Tensor:
     return weighted(merged, lambda client: scene.asked(client.model).logits).softmax(1)
 

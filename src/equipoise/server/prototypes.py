@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from equipoise.config.blocks import Prototypes
+from equipoise.config.choices import Prototypes
 from equipoise.core.values import ClientUpdate
 from equipoise.models.heads import PROTOTYPES
 from equipoise.server.mean import weighted_mean

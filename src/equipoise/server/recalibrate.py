@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from equipoise.core.registry import PREDICTS
-from equipoise.server.predict import NEEDS_BATCH_NORM, Merged, Scene
+from equipoise.server.predict import Merged, Scene
 
 
-@PREDICTS.register("recalibrated-average", traits=[NEEDS_BATCH_NORM])
 def recalibrated_average(scene: Scene, merged: Merged) -> Tensor:
     return scene.asked(scene.recalibrated(merged.model)).logits.softmax(1)

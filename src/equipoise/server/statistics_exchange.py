@@ -11,14 +11,12 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from equipoise.core.registry import PREDICTS
 from equipoise.core.values import State
 from equipoise.models.classifier import Seen
 from equipoise.server.predict import Merged, Scene, ordered
 from equipoise.server.ridge import applied, concatenated, solved, sums
 
 
-@PREDICTS.register("statistics-exchange")
 def statistics_exchange(scene: Scene, merged: Merged) -> Tensor:
     states = [client.model for client in ordered(merged)]
     n_classes = len(merged.clients[0].counts)

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientUpdate, State
 from equipoise.models.classifier import Seen
 from equipoise.server.energy_gate import gated, owned_logits, spread, standardised
@@ -24,7 +23,6 @@ from equipoise.server.predict import Merged, Scene, ordered, shares
 SHRINKAGE = 0.1
 
 
-@PREDICTS.register("typicality-gate")
 def typicality_gate(scene: Scene, merged: Merged) -> Tensor:
     clients = ordered(merged)
     logits = [owned_logits(client, scene.asked(client.model)) for client in clients]

@@ -8,7 +8,7 @@ import torch
 
 from equipoise.core.registry import METHODS
 from equipoise.core.values import Moment
-from equipoise.method.answers import ALONE, CLASSIFY, Method
+from equipoise.method.answers import ALONE, Method, classify
 from equipoise.models.classifier import Seen
 from equipoise.objective.compose import Batch, Net
 from equipoise.server.mean import mean
@@ -29,7 +29,7 @@ def test_all_the_classic_methods_are_there():
 
 
 def test_the_defaults_are_fedavgs_answers():
-    assert method("fedavg") == Method() == Method(CLASSIFY, ALONE, mean, "parameter-average", sends_down=True)
+    assert method("fedavg") == Method() == Method(classify(), ALONE, mean, "parameter-average", sends_down=True)
 
 
 @pytest.mark.parametrize(

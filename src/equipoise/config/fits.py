@@ -1,0 +1,105 @@
+"""What no single key shows: settings that contradict each other, and answers that a method does not leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from equipoise.config import traits
+from equipoise.config.schema import NAMED, PLAIN, Config, kind_of
+from equipoise.core.errors import Problem, UnknownName
+from equipoise.core.registry import METHODS, PREDICTS
+
+FOR_IMAGES = {
+    "client": ("augment",),
+    "server": ("merge", "predict"),
+    "evaluate": ("clients", "client_images", "batch", "beside", "train_images"),
+}
+"""Settings that nothing reads where other things than images are learnt from."""
+
+
+def misfits(config: Config) -> list[Problem]:
+    """Of a method for another kind of data nothing more is asked."""
+    strange = [*_strangers(config), *_unread(config)]
+    return [*strange, *_axis(config), *([] if strange else [*_answers(config), *_predict(config), *_target(config)])]
+
+
+def _axis(config: Config) -> Iterator[Problem]:
+    """Rounds and checkpoints, of which a run has one."""
+    if config.is_one_shot and config.rounds is not None:
+        yield Problem("rounds", "a one-shot run has no rounds; set checkpoints")
+    if not config.is_one_shot and config.checkpoints is not None:
+        yield Problem("checkpoints", "belongs to communication=one-shot; a run in rounds is scored each round")
+    if config.is_one_shot and (config.checkpoints or 1) > config.client.epochs:
+        message = f"{config.checkpoints} checkpoints need at least as many client.epochs, got {config.client.epochs}"
+        yield Problem("checkpoints", message)
+
+
+def _strangers(config: Config) -> Iterator[Problem]:
+    """Things that read images beside data of another kind, or the other way round."""
+    kind = kind_of("data", config.data.name)
+    for key in ("partition", "model", "method"):
+        name = getattr(config, key).name
+        if kind_of(key, name) != kind and traits.BOTH not in NAMED[key].find(name).traits:
+            known = [entry for entry in NAMED[key] if traits.BOTH in entry.traits or kind_of(key, entry.name) == kind]
+            has = f"data '{config.data.name}' holds {kind or 'images'}"
+            fits = ", ".join(entry.name for entry in known)
+            yield Problem(key, f"'{name}' is not for {kind or 'images'}; {has}: one of {fits}")
+
+
+def _unread(config: Config) -> Iterator[Problem]:
+    """Settings of images beside data of another kind."""
+    kind = kind_of("data", config.data.name)
+    for key, names in FOR_IMAGES.items() if kind else ():
+        for name in names:
+            if getattr(getattr(config, key), name) != _default(key, name):
+                yield Problem(f"{key}.{name}", f"is for images, and data '{config.data.name}' holds {kind}")
+
+
+def _default(key: str, name: str) -> Any:
+    return PLAIN[key].model_fields[name].default
+
+
+def _answers(config: Config) -> Iterator[Problem]:
+    """Answers that the configuration gives and the method does not leave open."""
+    name, server = config.method.name, config.server
+    leaves = METHODS.find(name).traits
+    if traits.OPEN_LAMBDA not in leaves and config.balance.name != "none":
+        other = "feddmmr" if kind_of("data", config.data.name) else "etf-align"
+        message = f"method '{name}' chooses λ itself; '{config.balance.name}' would do nothing"
+        yield Problem("balance", f"{message}; set balance=none, or method={other}")
+    if traits.POOLS_DATA in leaves and server.personal:
+        yield Problem("server.personal", f"method '{name}' trains one model on everybody's data: nothing is personal")
+    if traits.PROTOTYPES not in leaves and server.merge is not None:
+        yield Problem("server.merge", f"method '{name}' has no prototypes to merge")
+    if traits.PUBLIC_POOL in leaves and not getattr(config.data, "public", 0):
+        yield Problem("data.public", f"method '{name}' needs a public pool: set data.public=0.1")
+
+
+def _predict(config: Config) -> Iterator[Problem]:
+    """A way to predict that is not known, or that the method has not what it takes for."""
+    predict, key = config.server.predict, "server.predict"
+    if predict is None:
+        return
+    try:
+        needs = PREDICTS.find(predict, key).traits
+    except UnknownName as error:
+        yield from error.problems
+        return
+    name = config.method.name
+    has = METHODS.find(name).traits
+    if traits.MERGES_NOTHING in has:
+        yield Problem(key, f"method '{name}' merges nothing that could predict")
+    for need, what in ((traits.PROTOTYPES, "prototypes"), (traits.MEANS, "class means")):
+        if need in needs - has:
+            yield Problem(key, f"'{predict}' needs {what}, which method '{name}' has not")
+
+
+def _target(config: Config) -> Iterator[Problem]:
+    """The policy `progressive` and the target it is made for."""
+    moves = getattr(config.method, "target", None) == "progressive"
+    if config.balance.name == "progressive" and not moves:
+        message = "the target of 'progressive' moves: add method=etf-align method.target=progressive, or run preset v8"
+        yield Problem("balance", message)
+    if not config.is_one_shot and moves:
+        yield Problem("method.target", "a path from the start to the anchors needs communication=one-shot")

@@ -1,0 +1,22 @@
+"""What sets registered things apart, for the checks that decide what fits together. They need no code to be loaded."""
+
+from __future__ import annotations
+
+INTERACTIONS = "interactions"
+"""Of datasets, splitters, models and methods: for interactions; without a word about it, for images."""
+BOTH = "both"
+"""Of methods: for images and interactions alike."""
+OPEN_LAMBDA = "open-lambda"
+"""Of methods: leaves λ to the balance block."""
+PROTOTYPES = "prototypes"
+"""Of methods: learns prototypes, merged as server.merge says. Of ways to predict: needs them."""
+MEANS = "means"
+"""Of methods: the server merges class means. Of ways to predict: needs them."""
+BATCH_NORM = "batch-norm"
+"""Of ways to predict: only for networks with BatchNorm."""
+POOLS_DATA = "pools-data"
+"""Of methods: one client holds everybody's data."""
+MERGES_NOTHING = "merges-nothing"
+"""Of methods: clients' own models are the result."""
+PUBLIC_POOL = "public-pool"
+"""Of methods: the server trains a teacher on a public pool."""

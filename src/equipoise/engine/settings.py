@@ -1,0 +1,31 @@
+"""The engines there are, and what each can be told. Their code is imported when one is started."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from equipoise.config.blocks import EngineOptions
+from equipoise.core.registry import ENGINES
+
+
+class LocalOptions(EngineOptions):
+    name: str = "local"
+
+
+class ProcessesOptions(EngineOptions):
+    name: str = "processes"
+    workers: int | None = Field(None, ge=1, description="worker processes; default: cores divided by threads")
+    on_death: Literal["rerun", "drop"] = Field("rerun", description="what becomes of the client of a lost worker")
+    retries: int = Field(2, ge=0, description="how often one client is run again before the run fails")
+    timeout: float | None = Field(None, gt=0, description="seconds after which a client counts as hung")
+
+
+ENGINES.declare("local", "equipoise.engine.local:Local", aliases=("sequential",), options=LocalOptions)
+ENGINES.declare(
+    "processes",
+    "equipoise.engine.processes:Processes",
+    aliases=("process", "multiprocess"),
+    options=ProcessesOptions,
+)

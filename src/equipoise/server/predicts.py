@@ -1,0 +1,21 @@
+"""The ways to predict there are, and what each needs. Their code is imported when one is used."""
+
+from __future__ import annotations
+
+from equipoise.config.traits import BATCH_NORM, MEANS, PROTOTYPES
+from equipoise.core.registry import PREDICTS
+
+PREDICTS.declare("common-gate", "equipoise.server.common_gate:common_gate")
+PREDICTS.declare("common", "equipoise.server.common_gate:common")
+PREDICTS.declare("energy-gate", "equipoise.server.energy_gate:energy_gate")
+PREDICTS.declare("feature-average", "equipoise.server.feature_average:feature_average", traits=(PROTOTYPES,))
+PREDICTS.declare("anchors", "equipoise.server.feature_average:anchors", traits=(PROTOTYPES,))
+PREDICTS.declare("iffi", "equipoise.server.iffi:iffi", traits=(PROTOTYPES,))
+PREDICTS.declare("iffi-published", "equipoise.server.iffi:iffi_published", traits=(PROTOTYPES,))
+PREDICTS.declare("nearest-mean", "equipoise.server.means:nearest_mean", traits=(MEANS,))
+PREDICTS.declare("parameter-average", "equipoise.server.predict:parameter_average", aliases=("model",))
+PREDICTS.declare("probability-ensemble", "equipoise.server.predict:probability_ensemble")
+PREDICTS.declare("logit-ensemble", "equipoise.server.predict:logit_ensemble")
+PREDICTS.declare("recalibrated-average", "equipoise.server.recalibrate:recalibrated_average", traits=(BATCH_NORM,))
+PREDICTS.declare("statistics-exchange", "equipoise.server.statistics_exchange:statistics_exchange")
+PREDICTS.declare("typicality-gate", "equipoise.server.typicality_gate:typicality_gate")
