@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from equipoise.config.loader import Request
 from equipoise.run import sweep as module
 from equipoise.run.grid import Cell, Grid
@@ -13,6 +15,7 @@ from equipoise.run.watch import Nobody
 from equipoise.store import read
 from tests.conftest import nobody, one_shot, tiny
 
+pytestmark = pytest.mark.usefixtures("cells_here")
 PLAIN = ("method=fafi", "data.limit=100")
 
 
