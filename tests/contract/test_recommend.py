@@ -57,11 +57,21 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+SAME_LOSS = {"visual", "all that is unmet", "bpr with all"}
+"""Kinds whose arithmetic is that of another kind, of other sizes."""
+SAME_STATE = SAME_LOSS | {"whole catalogue", "sampled", "bpr"}
+"""Kinds that keep no more than another kind."""
+
+
+def kinds(elsewhere: set[str]) -> list[object]:
+    return [pytest.param(kind, marks=pytest.mark.slow if kind in elsewhere else ()) for kind in KINDS]
+
+
+@pytest.mark.parametrize("kind", kinds(SAME_LOSS))
 def test_clients_on_one_axis_are_clients_one_after_another(kind):
     """The vectorised path within float tolerance of the sequential one: every recorded number, and the weights."""
     steady = "method.server.tau=0.001"  # a server that does not take whole steps along rounding noise
-    together, alone = (records(rec(*KINDS[kind], steady, f"engine.together={size}")) for size in (4, 1))
+    together, alone = (records(rec(*KINDS[kind], "rounds=2", steady, f"engine.together={size}")) for size in (4, 1))
     ours, theirs = numbers(together), numbers(alone)
     assert ours.keys() == theirs.keys()
     unread = {f"grad/unreached/experts.{name}.gate" for name in ("visual", "text")}
@@ -75,9 +85,9 @@ def test_clients_on_one_axis_are_clients_one_after_another(kind):
         assert torch.allclose(tensor, alone[-1].snapshot.server.model[name], rtol=1e-3, atol=near), name
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds(SAME_STATE))
 def test_a_run_that_goes_on_from_its_checkpoint_is_never_having_stopped(kind):
-    federation = build(rec(*KINDS[kind]))
+    federation = build(rec(*KINDS[kind], "rounds=2"))
     whole = records(federation)
     again = unpack(pack(whole[0].snapshot))
     rest = list(federate(federation, Local(federation.site), again, 1, nobody))
