@@ -11,7 +11,7 @@ from equipoise.engine.engine import method_of
 from equipoise.run.grid import load_grid
 from tests.conftest import records
 
-SMALL = ("data.limit=100", "data.test_limit=30", "partition.clients=3", "client.epochs=1")
+SMALL = ("data.limit=100", "data.test_limit=30", "partition.clients=2", "client.epochs=1")
 HERE = {"digits", "synthetic"}
 """Data that needs no files."""
 FILES = sorted(PRESETS.rglob("*.yaml"))

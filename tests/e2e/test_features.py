@@ -136,7 +136,7 @@ def test_open_clip_is_an_extra(posters, monkeypatch):
 
 def test_ctrl_c_then_the_same_command(folder, posters, equipoise: Equipoise):
     """A process is stopped after its first group and given again: the table is that of one go, to the last byte."""
-    save_pictures(posters, {f"{i}.png": (i % 256, 100, 30) for i in range(40, 500)})
+    save_pictures(posters, {f"{i}.png": (i % 256, 100, 30) for i in range(40, 150)})
     given = ("features", "images", "posters", "--encoder", "encoder.pt2", "--batch", "1")
     code = """
 from pathlib import Path
