@@ -64,13 +64,11 @@ def print_comparison(comparison: Comparison, form: Format = Format.text) -> None
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    def mark(text: str, rank: int) -> str:
-        return f"[bold]{text}[/]" if rank == 0 else text
-
-    grid = Table(*table.HEADER, box=None, header_style="bold")
-    for row in table.rows(comparison, mark):
-        grid.add_row(*(cell.replace("[+", "\\[+").replace("[-", "\\[-") for cell in row))
+    grid = Table(*(table.HEADER[name] for name in table.columns(comparison)), box=None, header_style="bold")
+    for row in table.rows(comparison):
+        grid.add_row(*(Text(cell.text, "bold" if cell.is_bold else "") for cell in row))
     Console().print(grid)
     for remark in table.remarks(comparison):
         typer.echo(remark)

@@ -115,8 +115,8 @@ class Config(Options):
 
     def training_fingerprint(self) -> str | None:
         """Hash of all but how the server merges and predicts, which moves no one-shot client. None in rounds, and
-        where a guard may end or change the run."""
-        if not self.is_one_shot or self.guard in {"stop", "heal"}:
+        where a guard or validation may end or change the run."""
+        if not self.is_one_shot or self.guard in {"stop", "heal"} or self.evaluate.patience is not None:
             return None
         kept_out = ("name", "engine", "server", "guard", "limits")
         content = self.model_dump(exclude=dict.fromkeys(kept_out, True))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from equipoise.core.exchanges import SECOND_EXCHANGE
+from equipoise.report.bytes import bytes_text
 from equipoise.report.runs import traffic
 from equipoise.report.words import Say
 from equipoise.store import read
@@ -89,16 +90,3 @@ def _joined(told: Iterable[str]) -> str:
 def _range(sizes: Sequence[float]) -> str:
     low, high = bytes_text(min(sizes)), bytes_text(max(sizes))
     return low if low == high else f"{low} – {high}"
-
-
-def bytes_text(size: float) -> str:
-    """A size as people read it.
-
-    >>> bytes_text(512), bytes_text(2_500_000)
-    ('512 B', '2.5 MB')
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000 or unit == "GB":
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    raise AssertionError

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from equipoise.diagnose.examine import examine
@@ -12,6 +13,8 @@ from equipoise.diagnose.finding import Finding
 from equipoise.diagnose.recording import Recording, Row
 from equipoise.report.statistics import Curve, Difference, Figure, Users, best, figure, final, paired, paired_users
 
+REDUCTIONS: Mapping[str, Callable[[Curve], float]] = {"final": final, "best": best}
+"""How the checkpoints of a run become one figure."""
 UNIMPORTANT = ("name", "seed", "engine")
 """Keys that do not make two runs different configurations."""
 
@@ -29,6 +32,9 @@ class Run:
     """The hash of its data."""
     users: Users | None = None
     """Where the metric is one of a ranking."""
+    up: float = 0.0
+    down: float = 0.0
+    """Bytes of the whole run, all that went up and all that went down."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,11 @@ class Line:
     best: Figure
     difference: Difference | None
     differs: Mapping[str, Any]
+    up: float = 0.0
+    down: float = 0.0
+    """Bytes of a run, mean over its seeds."""
+    leads: Sequence[str] = ()
+    """Columns in which it cannot be told from the highest row, while another row is clearly below that one."""
     marks: Sequence[str] = ()
     """Codes of findings that concern this row."""
 
@@ -76,6 +87,8 @@ def compare(runs: Sequence[Run], language: str = "en") -> Comparison:
         differs = {key: value for key, value in own.items() if key not in shared}
         lines.append(_line(group, groups[0], differs))
     lines = [_distinct(line, lines, group[0]) for line, group in zip(lines, groups, strict=True)]
+    leaders = {column: _leading(groups, column) for column in REDUCTIONS}
+    lines = [replace(line, leads=[c for c in REDUCTIONS if i in leaders[c]]) for i, line in enumerate(lines)]
     rows = [_row(line.label, group) for line, group in zip(lines, groups, strict=True)]
     findings = examine(Recording("comparison", {}, table=rows), language=language).findings if len(rows) > 1 else []
     lines = [replace(line, marks=[each.code for each in findings if line.label in each.rows]) for line in lines]
@@ -116,16 +129,27 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
         best=figure([best(curve) for curve in curves]),
         difference=None if group is first else _difference(group, first),
         differs=differs,
+        up=fmean(run.up for run in newest.values()),
+        down=fmean(run.down for run in newest.values()),
     )
 
 
-def _difference(ours: Sequence[Run], theirs: Sequence[Run]) -> Difference | None:
+def _difference(ours: Sequence[Run], theirs: Sequence[Run], column: str = "final") -> Difference | None:
     """User by user where both ranked the same items, else seed by seed."""
-    users, finals = [], []
+    users, figures = [], []
     for group in (ours, theirs):
         users.append({run.curve.seed: run.users or Users({}, {}) for run in group})
-        finals.append({run.curve.seed: final(run.curve) for run in group})
-    return paired_users(*users) or paired(*finals)
+        figures.append({run.curve.seed: REDUCTIONS[column](run.curve) for run in group})
+    return paired_users(*users) or paired(*figures)
+
+
+def _leading(groups: Sequence[Sequence[Run]], column: str) -> set[int]:
+    """The highest row and those whose difference to it is within its noise; none where no row is outside it."""
+    means = [fmean(REDUCTIONS[column](run.curve) for run in group) for group in groups]
+    top = max(range(len(groups)), key=lambda i: means[i])
+    others = {i: _difference(groups[top], group, column) for i, group in enumerate(groups) if i != top}
+    behind = {i for i, lead in others.items() if lead is not None and lead.low > 0}
+    return set(range(len(groups))) - behind if behind else set()
 
 
 def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:

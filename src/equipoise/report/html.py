@@ -32,6 +32,7 @@ def html(report: Report) -> str:
         report=report,
         say=say,
         version=__version__,
+        columns=table.columns(report.comparison) if report.comparison else [],
         results=table.rows(report.comparison) if report.comparison else [],
         remarks=table.remarks(report.comparison, report.language) if report.comparison else [],
         evidence=lambda row: evidence(row, label),

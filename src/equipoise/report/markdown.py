@@ -38,9 +38,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield _table(["", ""], [[name, value] for name, value in report.card.items()])
     if report.comparison:
         yield f"## {say('results')}\n"
-        yield _table(
-            [say(key) for key in ("configuration", "n", "final", "best", "delta")], table.rows(report.comparison)
-        )
+        cells = [[cell.text for cell in row] for row in table.rows(report.comparison)]
+        yield _table([say(f"column_{key}") for key in table.columns(report.comparison)], cells)
         yield f"{report.note}\n"
         yield from (f"{remark}\n" for remark in table.remarks(report.comparison, report.language))
     for figure in report.overview:

@@ -110,6 +110,8 @@ def compared(
             curves[run.run_id],
             str(run.environment.get("content", "")),
             _users(store, run, metric or run.headline),
+            traffic(store, run, "up"),
+            traffic(store, run, "down"),
         )
         for run in runs
     ]

@@ -229,7 +229,7 @@ def test_both_languages_have_all_words_with_the_same_places_for_values() -> None
 
     assert ENGLISH.keys() == CHINESE.keys()
     assert {key: places(text) for key, text in ENGLISH.items()} == {key: places(text) for key, text in CHINESE.items()}
-    assert [key for key, text in CHINESE.items() if text == ENGLISH[key]] == ["n", "lam_max"]
+    assert [key for key, text in CHINESE.items() if text == ENGLISH[key]] == ["column_n", "lam_max"]
 
 
 def test_there_is_one_function_per_file_and_each_is_asked() -> None:

@@ -116,8 +116,18 @@ def test_another_merge_gives_what_a_run_with_it_would_have_given(trained):
         {(row.client, row.name): row.value for row in read.rows(store, run_id) if row.step == 1}
         for run_id in (fused, whole.run_id)
     ]
+    down = timeless[0].pop((None, "bytes/down"))  # the start went down before the first checkpoint
+    assert down == sum(row.value for row in read.rows(store, whole.run_id, names=["bytes/down"]))
     assert timeless[0].keys() <= timeless[1].keys()
     assert timeless[0] == {key: timeless[1][key] for key in timeless[0]}
+
+
+def test_a_fused_run_has_the_uploads_of_its_clients_and_of_its_own_server(trained):
+    store, run = trained
+    (gated,) = fuse(store, run, [Server(predict="energy-gate")])
+    sent = [sum(row.value for row in read.rows(store, one, names=["bytes/up"])) for one in (run.run_id, gated)]
+    assert sent[0] > 0
+    assert sent[1] - sent[0] == last(store, gated)["bytes/told"] > 0
 
 
 def test_as_many_clients_are_scored_as_in_the_run_itself(store):
@@ -228,3 +238,14 @@ def test_a_recommender_has_no_other_way_to_predict(trained):
     assert "is a recommender" in problems(fuse, store, other, [Server()])
     assert "is a recommender" in problems(fuse, store, other, [Server(predict="probability-ensemble")])
     assert "is a recommender" in problems(fuse, store, other, servers_of(other, [], ["all"]))
+
+
+def test_of_a_run_that_stopped_early_the_best_clients_are_fused(store):
+    run = run_of(store, one_shot("method=fafi", "evaluate.patience=1", "client.lr=1e-9", epochs=4, checkpoints=4))
+    assert any(recorded.event.kind == "stopped-early" for recorded in read.events(store, run.run_id))
+    (fused,) = fuse(store, run, [Server(predict="probability-ensemble")])
+    ((kind, text),) = [
+        (at.event.kind, at.event.message) for at in read.events(store, fused) if at.event.kind == "fused"
+    ]
+    assert kind == "fused"
+    assert "after checkpoint 1;" in text
