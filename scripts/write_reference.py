@@ -121,6 +121,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("findings[].evidence", "[{client, steps, …}]: the numbers, strongest first; client null is the server"),
         ("findings[].saw, findings[].cause, findings[].remedy", "a sentence each"),
         ("findings[].override", "the remedy as settings of `equipoise run`; empty where none helps"),
+        ("findings[].healed", "where a guard reacted to it: the checkpoint and the settings it changed"),
         ("findings[].because", "codes of findings of the same run that explain this one"),
         ("findings[].rows", "in a comparison, the rows that it concerns; empty otherwise"),
         ("not_examined", "[{code, missing}]: rules whose inputs were not recorded"),
@@ -132,7 +133,8 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("failure, signal", "what it names, and the formula"),
         ("reads", "metric names, `fact:x` for what `--set x=…` gives, `reference` for `--against`; a\\|b is either"),
         ("limits", "{name: value}, changed by `--set code.name=value`"),
-        ("cause, remedy, override", "what a finding says"),
+        ("cause", "what a finding says"),
+        ("remedies[].text, remedies[].settings", "what it advises: the first that the run's own settings allow"),
     ],
     "ls": [
         ("run_id, name, status, method, data, seed", "as in `show`; `data` is the name of the set"),
@@ -608,24 +610,32 @@ def rules() -> Iterator[str]:
         " checkpoint, `end` of a whole run, `compare` of a table of runs (in `compare` and `sweep`). Reads:"
         " [metric names](metrics.md); `fact:x` is known of a stored run or given as `--set x=…`; `reference` is"
         " `--against RUN`, `table` the rows of a comparison; a\\|b is either. A rule without what it reads is not"
-        " examined."
+        " examined. Of the remedies the first is advised that the run can take and does not have already; `{server}` is"
+        " the recorded way to predict that is best on validation."
     )
     found = list(described_rules())
-    rows = [[f"[{each['code']}](#{each['code']})", each["severity"], each["when"], each["failure"]] for each in found]
+    rows = [
+        [f"[{each['code']}](#{each['code']})", each["severity"], ", ".join(each["when"]), each["failure"]]
+        for each in found
+    ]
     yield table(["code", "severity", "when", "failure"], rows)
     for each in found:
         yield f"## {each['code']}"
         yield each["failure"]
         yield f"```text\n{each['signal']}\n```"
         limits = ", ".join(f"`{name}` {value:g}" for name, value in each["limits"].items()) or "none"
-        override = f" `{each['override']}`" if each["override"] else ""
+        remedies = [f"{one['text']}{_coded(one['settings'])}" for one in each["remedies"]]
         rows = [
             ["reads", ", ".join(f"`{need}`" for need in each["reads"])],
             ["limits", limits],
             ["cause", each["cause"]],
-            ["remedy", f"{each['remedy']}{override}"],
+            *([name, text] for name, text in zip(["remedy", *["or"] * len(remedies)], remedies, strict=False)),
         ]
         yield table(["", ""], rows)
+
+
+def _coded(settings: str) -> str:
+    return f" `{settings}`" if settings else ""
 
 
 def error_classes() -> Iterator[str]:

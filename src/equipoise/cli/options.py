@@ -40,6 +40,9 @@ Runs = Annotated[list[str] | None, typer.Argument(help="Run ids or beginnings of
 SweepName = Annotated[str | None, typer.Option("--sweep", help="All finished runs of this sweep.", show_default=False)]
 
 
+Name = Annotated[str | None, typer.Argument(help="Only this one.", show_default=False)]
+
+
 class Language(StrEnum):
     en = "en"
     zh = "zh"
@@ -55,6 +58,19 @@ def chosen_runs(store: Store, runs: Sequence[str] | None, sweep: str | None) -> 
     if not chosen:
         raise ConfigError("no run was named", fix="name runs, or --sweep with a sweep that has finished runs")
     return list({run.run_id: run for run in chosen}.values()), labels
+
+
+def named(entries: list[dict[str, Any]], name: str | None, kind: str) -> list[dict[str, Any]]:
+    """All entries of a list, or the one of that name or alias."""
+    from equipoise.core.errors import Problem, UnknownName
+    from equipoise.core.registry import suggestion
+
+    known = {key: entry for entry in entries for key in (entry.get("name") or entry["code"], *entry.get("aliases", ()))}
+    if name is None:
+        return entries
+    if name not in known:
+        raise UnknownName([Problem(kind, f"{kind} '{name}' is not known{suggestion(name, list(known))}")])
+    return [known[name]]
 
 
 def print_json(value: Any) -> None:

@@ -40,6 +40,7 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from equipoise.diagnose.words import LABELS, healing
     from equipoise.report.runs import shown
     from equipoise.store import read
 
@@ -74,6 +75,8 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     for finding in document["findings"]:
         style = {"error": "red", "warning": "yellow"}.get(finding["severity"], "cyan")
         console.print(f"[{style}]{finding['severity']}[/] {finding['code']}: {finding['saw']}", highlight=False)
+        if finding.get("healed"):
+            console.print(f"  {healing(finding['healed'], LABELS['en'])}", style="green", highlight=False)
     if document["findings"]:
         console.print(f"why, and what to change: equipoise diagnose {run_id}", style="dim", highlight=False)
     console.print(f"stored in {store.location}", style="dim", highlight=False)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 POOLED = "centralised"
@@ -19,11 +20,11 @@ POOLED = "centralised"
 @Rule(
     "unequal-budget",
     severity="warning",
-    when="compare",
+    when=("compare",),
     reads=("table",),
     says="'{row}' trains for {passes:g} passes over {data} samples, '{first}' for {others:g} over {theirs}",
     cause="more training may be all that the better row has",
-    remedy="give every row the same number of rounds, epochs and samples",
+    remedies=(Remedy("give every row the same number of rounds, epochs and samples"),),
 )
 def unequal_budget(run: Recording, limit: Limits) -> Iterator[Sign]:
     first = run.table[0]
