@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from equipoise.cli.options import Json, StoreAt, print_json
+from equipoise.cli.options import Json, StoreAt, print_json, sweep_members
 
 
 def ls(
@@ -25,7 +25,7 @@ def ls(
         lines = []
     else:
         with open_existing(store) as opened:
-            members = {run_id for _, run_id in read.members(opened, sweep)} if sweep is not None else None
+            members = {run_id for _, run_id in sweep_members(opened, sweep)} if sweep is not None else None
             chosen = [run for run in read.runs(opened) if members is None or run.run_id in members]
             lines = [listed(opened, run) for run in chosen[:limit]]
     if as_json:

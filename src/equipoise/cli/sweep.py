@@ -28,6 +28,9 @@ def sweep(
     overrides: Annotated[list[str] | None, OVERRIDES] = None,
     seeds: Annotated[str | None, typer.Option("--seeds", help="How many seeds, or which: 3, or 0,1,7, or [7].")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time; default: cores.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What the sweep is called; default: its source.", show_default=False)
+    ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
     store: StoreAt = None,
     as_json: Json = False,
@@ -44,7 +47,7 @@ def sweep(
     """
     from equipoise.run.grid import load_grid
 
-    places = carried_out(load_grid(source, overrides or [], seeds), store, jobs)
+    places = carried_out(load_grid(source, overrides or [], seeds, name), store, jobs)
     report(places, store, Format.json if as_json else form)
     require_all(places)
 

@@ -46,6 +46,11 @@ def put(store: Store, data: bytes) -> str:
     return digest
 
 
+def is_there(store: Store, digest: str) -> bool:
+    """Whether there is a file of that digest; what is in it is not read."""
+    return blob_path(store, digest).is_file()
+
+
 def get(store: Store, digest: str) -> bytes:
     """The bytes of that digest; a missing or changed file is an error that names it."""
     path = blob_path(store, digest)

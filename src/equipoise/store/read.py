@@ -120,6 +120,13 @@ def partition(store: Store, fingerprint: str) -> Partition:
     return Partition(**dict(row))
 
 
+def sweeps(store: Store) -> list[str]:
+    """The names of all sweeps that are known."""
+    with reading(store) as connection:
+        named = connection.scalars(select(tables.sweeps.c.name)).all()
+        return sorted({*named, *connection.scalars(select(tables.members.c.sweep))})
+
+
 def members(store: Store, sweep: str) -> list[tuple[str, str]]:
     """The (label, run id) of a sweep's table, in its order."""
     table = tables.members.c
@@ -149,4 +156,5 @@ __all__ = [
     "referenced",
     "rows",
     "runs",
+    "sweeps",
 ]

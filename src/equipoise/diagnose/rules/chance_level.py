@@ -22,6 +22,9 @@ from equipoise.diagnose.rule import Limits, Rule
 
 ACCURACIES = ("accuracy/merged", "accuracy/clients")
 CHANCES = ("hr@10/full/chance", "hr@10/uni100/chance")
+RESULTS = "accuracy/merged|accuracy/clients|hr@10/full|hr@10/uni100"
+KNOWN = "|".join(["fact:classes", "recall/*", "loss/*", *CHANCES])
+"""What tells chance."""
 STILL = 2
 """Checkpoints at which an accuracy has to stand still."""
 
@@ -30,7 +33,7 @@ STILL = 2
     "chance-level",
     severity="warning",
     when=("end",),
-    reads=("accuracy/merged|accuracy/clients|hr@10/full|hr@10/uni100", "|".join(["fact:classes", "recall/*", "loss/*", *CHANCES])),
+    reads=(RESULTS, KNOWN),
     sees_all=True,
     says={
         "tested": "{name} is {value:.2%} ± {error:.2%}, and chance is {chance:.2%}",
