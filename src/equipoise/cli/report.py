@@ -50,7 +50,7 @@ def report(
     from equipoise.report.gather import gather
     from equipoise.store.database import open_existing
 
-    page = form or (Page.md if output.suffix.lower() in {".md", ".markdown"} else Page.html)
+    page = form or page_of(output)
     with open_existing(store) as opened:
         chosen, labels = chosen_runs(opened, runs, sweep)
         gathered = gather(opened, chosen, labels, language.value, projection.value)
@@ -64,3 +64,17 @@ def report(
         text = html(gathered)
     write_text(output, text)
     typer.echo(f"written: {output} ({len(text.encode()) / 1e6:.2f} MB)")
+
+
+def page_of(output: Path) -> Page:
+    """What the ending of the file says; one that says nothing is HTML."""
+    from equipoise.core.errors import ConfigError
+
+    endings = {".md": Page.md, ".markdown": Page.md, ".html": Page.html, ".htm": Page.html, "": Page.html}
+    ending = output.suffix.lower()
+    if ending not in endings:
+        fix = "-o report.html or report.md; pictures and tables as files: `equipoise export RUN --to pdf`"
+        raise ConfigError(
+            f"a report is a page in HTML or Markdown, and '{output.name}' is neither", where="-o", fix=fix
+        )
+    return endings[ending]

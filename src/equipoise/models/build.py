@@ -7,11 +7,13 @@ contiguous copies, so that every engine and every resumed run computes on the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import nn
 
 from equipoise.config.blocks import ModelOptions
+from equipoise.core.errors import ConfigError
 from equipoise.core.registry import MODELS
 from equipoise.core.streams import stream_seed
 from equipoise.core.values import State
@@ -27,9 +29,7 @@ def build_model(
     options: ModelOptions, shape: tuple[int, int, int], n_classes: int, seed: int, head: Head | None = None
 ) -> Classifier:
     """The network with its linear head, or with the head that a method brings."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(stream_seed(seed, "model"))
-        model = MODELS.find(options.name).make(options, shape, n_classes)
+    model = _made(options, seed, shape, n_classes)
     assert isinstance(model, Classifier)
     if head is not None:
         model.head = head(model.n_features, n_classes, seed)
@@ -37,10 +37,22 @@ def build_model(
 
 
 def build_recommender(options: ModelOptions, n_items: int, features: Mapping[str, Features], seed: int) -> Recommender:
+    model = _made(options, seed, n_items, features)
+    assert isinstance(model, Recommender)
+    return model
+
+
+def _made(options: ModelOptions, seed: int, *about: Any) -> nn.Module:
+    """The network, its weights drawn from the run's own stream; too large a one is refused in words."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(stream_seed(seed, "model"))
-        model = MODELS.find(options.name).make(options, n_items, features)
-    assert isinstance(model, Recommender)
+        try:
+            model: nn.Module = MODELS.find(options.name).make(options, *about)
+        except (MemoryError, RuntimeError) as error:
+            if "allocate" not in str(error):
+                raise
+            what = f"model '{options.name}' with these settings does not fit into memory"
+            raise ConfigError(what, where="model", fix="a smaller width, or fewer features") from error
     return model
 
 

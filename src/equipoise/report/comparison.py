@@ -157,14 +157,18 @@ def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:
     alike = [other for other in lines if other.label == line.label]
     if len(alike) == 1:
         return line
-    settings = [f"{key.removesuffix('.name')}={value}" for key, value in line.differs.items()]
+    named = [f"{key.removesuffix('.name')}={value}" for key, value in line.differs.items()]
+    settings = [setting for setting in named if setting not in line.label.split()]
     if sum(other.differs == line.differs for other in alike) > 1:
         settings.append(f"data {run.content[:8]}")
     return replace(line, label=" ".join([line.label, *settings]))
 
 
 def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in config.items() if key not in UNIMPORTANT}
+    """Of the engine only how many clients train along one axis counts, where that was given: it moves the last bits."""
+    kept = {key: value for key, value in config.items() if key not in UNIMPORTANT}
+    together = config.get("engine", {}).get("together")
+    return kept if together is None else {**kept, "engine": {"together": together}}
 
 
 def flat_config(config: Mapping[str, Any]) -> dict[str, Any]:

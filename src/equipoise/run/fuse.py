@@ -30,6 +30,7 @@ from equipoise.evaluate.score import Scores, beside, chosen_clients, score
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, pack_pictures, unpack
 from equipoise.run.loop import Snapshot, rows_of, stood
+from equipoise.run.matching import runs_of
 from equipoise.run.session import ALONE, Membership, announce, folder_of, look_back, require_same_data
 from equipoise.run.traffic import ASKED, DOWN, TOLD, UP
 from equipoise.store import blobs, read, write
@@ -95,8 +96,10 @@ def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | No
     for other in wanted:
         method_of(other)  # every wrong request is refused before anything is loaded
     content = run.environment["content"]
-    done = [found for found in read.runs(store, status="done") if found.version == run.version]
-    known = {found.config_hash: found.run_id for found in done if found.environment["content"] == content}
+    known: dict[str, str] = {}
+    for other in wanted:
+        done = [found for found in runs_of(store, other) if (found.status, found.version) == ("done", run.version)]
+        known |= {other.fingerprint(): found.run_id for found in done if found.environment["content"] == content}
     missing = {other.fingerprint(): other for other in wanted if other.fingerprint() not in known}
     if missing:
         stored = load_clients(store, run, config, data_path)

@@ -73,8 +73,8 @@ def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) 
     if run.version != __version__:
         what = f"run '{run.run_id}' was started by version {run.version}; this is {__version__}"
         raise ConfigError(f"{what}, whose numbers may differ", fix="install that version, or start a new run")
-    folder = folder_of(run, data_path)
-    with write.hold(store, run.run_id):
+    folder, was = folder_of(run, data_path), run.status
+    with write.hold(store, run.run_id):  # from here on it looks alive, since we hold it
         run = read.find_run(store, run.run_id)
         if run.status == "done":  # another process finished it while we waited
             return
@@ -83,7 +83,7 @@ def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) 
         here = require_same_data(run, federation, folder)
         write.restart(store, run.run_id, here)
         snapshot, first = _newest(store, run.run_id, federation)
-        text = f"was {run.status}; goes on after {first} of {federation.config.steps} checkpoints"
+        text = f"was {was}; goes on after {first} of {federation.config.steps} checkpoints"
         write.add_events(store, run.run_id, [Event("resumed", text), *_changes(run.environment, here)])
         _carry_on(store, run.run_id, federation, snapshot, first, watch)
 

@@ -29,6 +29,7 @@ from equipoise.data.splits import content_of as images_content
 from equipoise.engine.wire import Child, receive, send
 from equipoise.run.build import load_histories
 from equipoise.run.grid import Cell, Grid
+from equipoise.run.matching import runs_of
 from equipoise.store import blobs, read, write
 from equipoise.store.claims import Claims
 from equipoise.store.database import Store
@@ -188,7 +189,7 @@ def _known(store: Store, cell: Cell, contents: Contents) -> Place:
 
     A run of another machine whose files are not here cannot be gone on with: the cell begins anew.
     """
-    found = read.runs(store, config_hash=cell.config.fingerprint())
+    found = runs_of(store, cell.config)
     runs = [run for run in found if run.version == __version__ and run.environment["content"] == contents.of(cell)]
     for run in runs:
         if run.status == "done":
