@@ -43,6 +43,10 @@ COLLECT_EVERY = 10
 """Steps between two collections of files that no checkpoint refers to any more."""
 
 
+TOLD = ("checkpoint-damaged", "partition-overlap", "data-note", "feature-check")
+"""Events that are said when a run begins or goes on."""
+
+
 @dataclass(frozen=True)
 class Membership:
     """The sweep a run belongs to, and the label of its cell there."""
@@ -193,8 +197,8 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
     try:
         watch.begin(run_id, federation, first)
         for recorded in read.events(store, run_id):
-            if recorded.event.kind in {"checkpoint-damaged", "partition-overlap", "data-note", "feature-check"}:
-                watch.note(f"! {recorded.event.message}")
+            if recorded.event.kind in TOLD:
+                watch.note(f"{'! ' if is_alarming(recorded.event) else ''}{recorded.event.message}")
         if first == 0:
             for event in opening(federation, snapshot):
                 write.add_events(store, run_id, [event])
@@ -224,6 +228,13 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
     finally:
         watch.end()
     look_back(store, run_id)
+
+
+def is_alarming(event: Event) -> bool:
+    """A check of features that came out well, and what a reader has to say of its data, alarm nobody."""
+    if event.kind == "feature-check":
+        return bool(event.detail["control"] != "as-given")
+    return event.kind != "data-note"
 
 
 class Left(NamedTuple):

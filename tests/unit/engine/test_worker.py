@@ -11,6 +11,7 @@ import pytest
 
 from equipoise.core.errors import ClientError
 from equipoise.core.values import ClientUpdate, Result, Task
+from equipoise.core.pulse import SIZE, Pulse
 from equipoise.engine import worker
 from equipoise.engine.messages import results_of, tasks_message
 from equipoise.engine.shared import share
@@ -25,6 +26,7 @@ from .conftest import BAD_CLIENT, a_site, tasks_of
 def parent(monkeypatch):
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(worker, "join_parent", lambda: theirs)
+    monkeypatch.setattr(worker, "PULSE", Pulse())
     yield ours
     ours.close()
     theirs.close()
@@ -35,7 +37,9 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
     descriptor, message = share(site)
     common, own = Slab(anonymous_file(0)), Slab(anonymous_file(0))
     send(parent, message)
-    send(parent, json.dumps([common.descriptor, own.descriptor, False]).encode())
+    pulse = anonymous_file(0)
+    os.ftruncate(pulse, SIZE)
+    send(parent, json.dumps([common.descriptor, own.descriptor, pulse, False]).encode())
     loop = threading.Thread(target=worker.main)
     loop.start()
 
@@ -61,6 +65,7 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
     parent.shutdown(socket.SHUT_WR)
     loop.join()
     os.close(descriptor)
+    os.close(pulse)
 
 
 def test_a_parent_that_says_nothing(parent):
