@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from equipoise.report.figure import Lines
 from equipoise.report.figures.curves import line
@@ -23,6 +24,10 @@ def accuracy(source: Source, say: Say) -> Iterator[Lines]:
     run = source.recording
     curves = {say(key): run.server(name) for key, name in SHOWN.items()}
     curves[say("predict", name=RIVAL)] = run.server(f"accuracy/merged/{RIVAL}")
-    lines = [line(name, curve, is_dashed=name == say("validation")) for name, curve in curves.items() if len(curve)]
+    lines = [
+        replace(line(name, curve, is_dashed=name == say("validation")), place=place)
+        for place, (name, curve) in enumerate(curves.items())
+        if len(curve)
+    ]
     if lines:
         yield Lines(key="accuracy", y=say("accuracy"), lines=lines, is_share=True)
