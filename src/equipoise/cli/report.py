@@ -34,7 +34,7 @@ def report(
     ] = Projection.pca,
     store: StoreAt = None,
 ) -> None:
-    """Write a report: verdict first, then protocol, results and pictures, in one file that needs nothing else.
+    """Write a report: results first, then findings, protocol and pictures, in one file that needs nothing else.
 
     Runs that differ only in their seed share a row and a section; its pictures are of the run that fared worst.
 

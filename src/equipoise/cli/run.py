@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.cli.options import EventsTo, Json, Overrides, StoreAt
-from equipoise.cli.session import followed, print_run
+from equipoise.cli.session import followed
+from equipoise.cli.summary import print_run
 from equipoise.core.stopwatch import WATCH
 
 if TYPE_CHECKING:

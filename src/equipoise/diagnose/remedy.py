@@ -19,6 +19,7 @@ from equipoise.core.exchanges import SECOND_EXCHANGE
 from equipoise.diagnose.recording import Recording
 
 VALIDATION = "accuracy/validation"
+NO_REMEDY = {*SECOND_EXCHANGE, "common"}
 
 
 def always(run: Recording) -> bool:
@@ -72,13 +73,11 @@ def places(run: Recording) -> dict[str, str | None]:
 def better_server(run: Recording) -> str | None:
     """The recorded way to predict with the highest validation accuracy, where that is above the run's own.
 
-    Those that need the clients again would make another protocol of it.
+    Those that need the clients again would make another protocol of it, and the untrained control hears no client.
     """
     own = run.server(VALIDATION)
-    names = [name.removeprefix(f"{VALIDATION}/") for name in run.names(f"{VALIDATION}/*")]
-    found = {
-        name: float(run.server(f"{VALIDATION}/{name}").values[-1]) for name in names if name not in SECOND_EXCHANGE
-    }
+    names = {name.removeprefix(f"{VALIDATION}/") for name in run.names(f"{VALIDATION}/*")} - NO_REMEDY
+    found = {name: float(run.server(f"{VALIDATION}/{name}").values[-1]) for name in sorted(names)}
     best = max(found, key=lambda name: found[name], default=None)
     return best if best is not None and len(own) and found[best] > own.values[-1] else None
 

@@ -30,7 +30,7 @@ def lines(figure: Lines, say: Say) -> Chart:
     layers: list[Any] = [curves]
     if any(line.low for line in figure.lines):
         layers.insert(0, plain.mark_area(opacity=0.15).encode(y=_y(figure, rows, "low"), y2="high:Q"))
-    return alt.layer(*layers, *_bounds(figure.bounds)).add_params(ROOM)
+    return alt.layer(*layers, *_bounds(figure.bounds), *_marks(figure.marks)).add_params(ROOM)
 
 
 def _rows(line: Line, is_log: bool) -> list[dict[str, Any]]:
@@ -86,3 +86,14 @@ def _bounds(bounds: Mapping[str, float]) -> list[Any]:
     rule = plain.mark_rule(strokeDash=[2, 3], color="#888888")
     name = plain.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color="#888888", fontSize=10)
     return [rule, name.encode(x=alt.value(0), text="name:N")]
+
+
+def _marks(marks: Mapping[int, str]) -> list[Any]:
+    """Upright lines, each with what happened there at its top."""
+    if not marks:
+        return []
+    rows = [{"name": name, "step": step} for step, name in marks.items()]
+    plain = alt.Chart(alt.InlineData(values=rows)).encode(x="step:Q")
+    rule = plain.mark_rule(strokeDash=[4, 2], color="#2e8b57")
+    name = plain.mark_text(align="left", baseline="top", dx=4, dy=2, color="#2e8b57", fontSize=10)
+    return [rule, name.encode(y=alt.value(0), text="name:N")]

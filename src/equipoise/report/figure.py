@@ -39,6 +39,8 @@ class Lines:
     is_share: bool = False
     bounds: Mapping[str, float] = field(default_factory=dict)
     """Level lines by name, such as the cap of λ."""
+    marks: Mapping[int, str] = field(default_factory=dict)
+    """Checkpoints, counted from 1, at which something happened, and what."""
     note: str = ""
 
 

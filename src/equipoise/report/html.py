@@ -13,7 +13,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from equipoise import __version__
-from equipoise.diagnose.words import LABELS, evidence
+from equipoise.diagnose.words import LABELS, evidence, healing
 from equipoise.report import table
 from equipoise.report.draw import draw
 from equipoise.report.figure import Figure
@@ -36,6 +36,7 @@ def html(report: Report) -> str:
         results=results(report.comparison) if report.comparison else None,
         remarks=table.remarks(report.comparison, report.language) if report.comparison else [],
         evidence=lambda row: evidence(row, label),
+        healing=lambda healed: healing(healed, label),
         placed=placed,
         colour=colour,
         chart=lambda figure: _json(_spec(figure, report)),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from equipoise import __version__
-from equipoise.diagnose.words import LABELS, evidence
+from equipoise.diagnose.words import LABELS, evidence, healing
 from equipoise.report import table
 from equipoise.report.card import Entry
 from equipoise.report.figure import Bars, Figure, Grid, Lines, Points, thinned
@@ -93,6 +93,8 @@ def _finding(told: Told, of: int, language: str) -> Iterator[str]:
     say, label, found = words(language), LABELS[language], told.finding
     because = f" ({label['follows'].format(codes=', '.join(found.because))})" if found.because else ""
     yield f"**{label[found.severity]} {found.code}**{because}: {found.saw}\n"
+    if found.healed:
+        yield f"- {healing(found.healed, label)}"
     yield f"- {label['why']}: {found.cause}"
     yield f"- {label['try']}: {found.remedy}" + (f" `{found.override}`" if found.override else "")
     if of > 1:

@@ -53,9 +53,17 @@ def listed(store: Store, run: Run) -> dict[str, Any]:
     }
 
 
+def predictors(run: Run, findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How the run predicts, after how it did before a guard healed it."""
+    first = run.config["server"]["predict"] or run.environment.get("predict")
+    changes = [finding["healed"]["changes"] for finding in findings if finding.get("healed")]
+    healed = [change["server.predict"] for change in changes if "server.predict" in change]
+    return [name for name in (first, *healed[-1:]) if name is not None]
+
+
 def shown(store: Store, run: Run) -> dict[str, Any]:
     """The document of `run` and `show`: {run_id, name, status, config, metrics, findings, …}."""
-    scored = curve(store, run)
+    scored, findings = curve(store, run), read.findings(store, run.run_id)
     best = max(range(len(scored.values)), key=lambda i: scored.validation[i], default=None)
     return {
         "run_id": run.run_id,
@@ -64,6 +72,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
         "error": run.error,
         "config": dict(run.config),
         "headline": run.headline,
+        "predict": predictors(run, findings),
         "metrics": metrics.final_metrics(store, run.run_id),
         "best": None
         if best is None
@@ -80,7 +89,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
             | {"message": at.event.message}
             for at in read.events(store, run.run_id)
         ],
-        "findings": read.findings(store, run.run_id),
+        "findings": findings,
     }
 
 
@@ -144,6 +153,8 @@ def _require_share(store: Store, runs: Sequence[Run], metric: str) -> None:
 def _label(store: Store, run: Run, labels: Mapping[str, str]) -> str:
     """What the row is called; a run that is not done says how far it is."""
     label = labels.get(run.run_id) or run.cell or run.name
+    if healed := [each["code"] for each in read.findings(store, run.run_id) if each.get("healed")]:
+        label = f"{label} (healed: {', '.join(healed)})"
     if run.status == "done":
         return label
     steps = listed(store, run)["steps"]

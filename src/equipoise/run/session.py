@@ -152,6 +152,8 @@ def surroundings(federation: Federation, data_path: Path | None) -> dict[str, st
         "data_path": str(folder.expanduser().resolve()) if folder else None,
         "content": federation.judge.content,
         "tested": federation.judge.tested,
+        "predict": federation.method.predict,
+        "together": federation.site.together,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
