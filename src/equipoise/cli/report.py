@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -53,7 +55,8 @@ def report(
     page = form or page_of(output)
     with open_existing(store) as opened:
         chosen, labels = chosen_runs(opened, runs, sweep)
-        gathered = gather(opened, chosen, labels, language.value, projection.value)
+        with working(f"reading {len(chosen)} runs"):
+            gathered = gather(opened, chosen, labels, language.value, projection.value)
     if page is Page.md:
         from equipoise.report.markdown import markdown
 
@@ -61,9 +64,20 @@ def report(
     else:
         from equipoise.report.html import html
 
-        text = html(gathered)
+        with working("drawing"):
+            text = html(gathered)
     write_text(output, text)
     typer.echo(f"written: {output} ({len(text.encode()) / 1e6:.2f} MB)")
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """On a terminal, that something is being done, for as long as it is; on stderr, and gone afterwards."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status(f"{what} …") if console.is_terminal else nullcontext():
+        yield
 
 
 def page_of(output: Path) -> Page:

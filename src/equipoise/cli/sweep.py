@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equipoise.cli.compare import Format, print_comparison
+from equipoise.cli.dry_run import DryRun, duration, print_plans
 from equipoise.cli.options import Json, StoreAt, print_json
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ def sweep(
     name: Annotated[
         str | None, typer.Option("--name", help="What the sweep is called; default: its source.", show_default=False)
     ] = None,
+    dry_run: DryRun = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
     store: StoreAt = None,
     as_json: Json = False,
@@ -47,7 +50,11 @@ def sweep(
     """
     from equipoise.run.grid import load_grid
 
-    places = carried_out(load_grid(source, overrides or [], seeds, name), store, jobs)
+    grid = load_grid(source, overrides or [], seeds, name)
+    if dry_run:
+        print_plans(grid, as_json)
+        return
+    places = carried_out(grid, store, jobs)
     report(places, store, Format.json if as_json else form)
     require_all(places)
 
@@ -115,6 +122,7 @@ class Follower:
         from rich.live import Live
 
         self.told: set[int] = set()
+        self.started = time.monotonic()
         self.console = Console(stderr=True)
         self.live = Live(console=self.console, transient=True) if sys.stderr.isatty() else None
         if self.live:
@@ -129,21 +137,26 @@ class Follower:
         for i, place in enumerate(places):
             if place.state in {"done", "failed"} and i not in self.told:
                 self.told.add(i)
-                self._tell(place, len(self.told), len(places))
+                self._tell(place, len(self.told), self._left(places), len(places))
         if self.live:
-            self.live.update(_table(places))
+            self.live.update(_table(places, self._left(places)))
 
-    def _tell(self, place: Place, n: int, total: int) -> None:
+    def _left(self, places: Sequence[Place]) -> str:
+        """How long the rest will take, if it takes as long as what was run so far; nothing before the first is done."""
+        run = sum(place.state in {"done", "failed"} and not place.is_reused for place in places)
+        left = sum(place.state in {"waiting", "running"} for place in places)
+        return f"  left {duration((time.monotonic() - self.started) / run * left)}" if run and left else ""
+
+    def _tell(self, place: Place, n: int, left: str, total: int) -> None:
         how = "already done" if place.is_reused else place.state
         error = f": {place.error}" if place.error else ""
         value = "" if place.value is None else f"  {100 * place.value:.2f} %"
-        text = (
-            f"{n}/{total}  {place.cell.label}  seed {place.cell.config.seed}  {how}  {place.run_id or ''}{value}{error}"
-        )
+        cell = f"{place.cell.label}  seed {place.cell.config.seed}"
+        text = f"{n}/{total}  {cell}  {how}  {place.run_id or ''}{value}{left}{error}"
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _table(places: Sequence[Place]) -> Table:
+def _table(places: Sequence[Place], left: str) -> Table:
     """One row per label: a mark per seed, and the mean of those that are done."""
     from statistics import fmean
 
@@ -153,7 +166,7 @@ def _table(places: Sequence[Place]) -> Table:
     rows: dict[str, list[Place]] = {}
     for place in places:
         rows.setdefault(place.cell.label, []).append(place)
-    table = Table("cell", "seeds", "mean so far", box=None, header_style="bold")
+    table = Table("cell", "seeds", "mean so far", box=None, header_style="bold", caption=left.strip() or None)
     for label, row in rows.items():
         values = [place.value for place in row if place.value is not None]
         mean = f"{100 * fmean(values):.2f} %" if values else ""

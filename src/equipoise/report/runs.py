@@ -53,9 +53,14 @@ def listed(store: Store, run: Run) -> dict[str, Any]:
     }
 
 
+def predict_of(run: Run) -> str | None:
+    """How a run predicts from its first checkpoint on, as configured or as its method does; None where nobody says."""
+    return run.config.get("server", {}).get("predict") or run.environment.get("predict")
+
+
 def predictors(run: Run, findings: Sequence[Mapping[str, Any]]) -> list[str]:
     """How the run predicts, after how it did before a guard healed it."""
-    first = run.config["server"]["predict"] or run.environment.get("predict")
+    first = predict_of(run)
     changes = [finding["healed"]["changes"] for finding in findings if finding.get("healed")]
     healed = [change["server.predict"] for change in changes if "server.predict" in change]
     return [name for name in (first, *healed[-1:]) if name is not None]

@@ -10,8 +10,8 @@ import threading
 import pytest
 
 from equipoise.core.errors import ClientError
-from equipoise.core.values import ClientUpdate, Result, Task
 from equipoise.core.pulse import SIZE, Pulse
+from equipoise.core.values import ClientUpdate, Result, Task
 from equipoise.engine import worker
 from equipoise.engine.messages import results_of, tasks_message
 from equipoise.engine.shared import share

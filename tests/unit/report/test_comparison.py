@@ -158,3 +158,11 @@ def test_bytes_of_a_row_are_the_mean_of_its_runs():
     first, second = (replace(run(f"a{seed}", seed, 0.5), up=100.0 * (seed + 1), down=8.0) for seed in (0, 1))
     (row,) = compare([first, second]).lines
     assert (row.up, row.down) == (150.0, 8.0)
+
+
+def test_a_label_does_not_say_a_setting_twice():
+    label = "method=fedavg rounds=4"
+    runs = [run("a", 0, 0.5, label, rounds=4, lr=0.1), run("b", 0, 0.6, label, rounds=4, lr=0.2)]
+    assert [line.label for line in compare(runs).lines] == [f"{label} lr=0.1", f"{label} lr=0.2"]
+    runs = [run("a", 0, 0.5, label, rounds=4, lr=0.1), run("b", 0, 0.6, label, rounds=8, lr=0.1)]
+    assert [line.label for line in compare(runs).lines] == [label, f"{label} rounds=8"]

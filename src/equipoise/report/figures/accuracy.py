@@ -9,6 +9,7 @@ from equipoise.core.values import Event
 from equipoise.diagnose.examine import HEALED
 from equipoise.report.figure import Lines
 from equipoise.report.figures.curves import line
+from equipoise.report.runs import predict_of
 from equipoise.report.source import Source
 from equipoise.report.words import Say
 from equipoise.store.records import Run
@@ -25,9 +26,9 @@ RIVAL = "probability-ensemble"
 
 def replaced(events: Sequence[Event], run: Run) -> list[str]:
     """The server that a guard replaced by another one, which the merged accuracy is of from then on."""
-    swaps = [event for event in events if event.kind == HEALED and "server.predict" in event.detail["changes"]]
-    first = run.config["server"]["predict"] or run.environment.get("predict")
-    return [str(first)] if swaps and first else []
+    is_swapped = any(event.kind == HEALED and "server.predict" in event.detail["changes"] for event in events)
+    first = predict_of(run) if is_swapped else None
+    return [] if first is None else [first]
 
 
 def accuracy(source: Source, say: Say) -> Iterator[Lines]:
