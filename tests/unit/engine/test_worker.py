@@ -36,6 +36,7 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
     common, own = Slab(anonymous_file(0)), Slab(anonymous_file(0))
     send(parent, message)
     send(parent, json.dumps([common.descriptor, own.descriptor, False]).encode())
+    first, bad, last = tasks_of(site, (1, BAD_CLIENT, 0))  # drawn before the worker draws: a process has one generator
     loop = threading.Thread(target=worker.main)
     loop.start()
 
@@ -51,7 +52,6 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
         (result,) = results_of((header, own.read(places)))
         return result
 
-    first, bad, last = tasks_of(site, (1, BAD_CLIENT, 0))
     for task, client in ((first, 1), (last, 0)):
         result = ask(task)
         assert isinstance(result, ClientUpdate)
