@@ -59,7 +59,7 @@ def test_how_the_data_is_split_does_not_matter(runs):
     ours, theirs = (answers_of(model, features) for model in (skewed, even))
     off = (ours - theirs).abs().max().item() + rounding(even, features)
     found = [numbers(run)[0, None, "accuracy/merged"] for run in runs.values()]
-    assert found[0] == pytest.approx(found[1], abs=undecided(ours, off))
+    assert found[0] == pytest.approx(found[1], rel=1e-9, abs=undecided(ours, off))
     assert min(found) > 0.5
 
 
@@ -81,7 +81,7 @@ def test_the_head_is_the_ridge_of_all_training_images(runs):
     answers = answers_of(model, features)
     accuracy = (answers.argmax(1).numpy() == splits.test.labels).mean()
     found = numbers(runs["even"])[0, None, "accuracy/merged"]
-    assert found == pytest.approx(accuracy, abs=undecided(answers, rounding(model, features)))
+    assert found == pytest.approx(accuracy, rel=1e-9, abs=undecided(answers, rounding(model, features)))
 
 
 def test_nobody_trains(runs):
