@@ -40,6 +40,7 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
     pulse = anonymous_file(0)
     os.ftruncate(pulse, SIZE)
     send(parent, json.dumps([common.descriptor, own.descriptor, pulse, False]).encode())
+    first, bad, last = tasks_of(site, (1, BAD_CLIENT, 0))  # drawn before the worker draws: a process has one generator
     loop = threading.Thread(target=worker.main)
     loop.start()
 
@@ -55,7 +56,6 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
         (result,) = results_of((header, own.read(places)))
         return result
 
-    first, bad, last = tasks_of(site, (1, BAD_CLIENT, 0))
     for task, client in ((first, 1), (last, 0)):
         result = ask(task)
         assert isinstance(result, ClientUpdate)

@@ -140,7 +140,8 @@ def test_pictures_show_the_prototypes_as_they_were_merged(trained):
     store, run = trained
     (fused,) = fuse(store, run, [Server("unit", None)])
     kept = read.checkpoints(store, fused)[0].manifest
-    assert "pictures" not in kept or decode(blobs.get(store, kept["pictures"]))[1]["prototypes"].norm(dim=1).max() <= 1
+    norms = decode(blobs.get(store, kept["pictures"]))[1]["prototypes"].float().norm(dim=1)
+    assert norms.max() <= 1 + 2**-10  # a mean of directions, in half precision
 
 
 def test_a_fused_run_can_be_fused_again(trained):

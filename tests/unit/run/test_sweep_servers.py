@@ -69,7 +69,7 @@ def test_what_moves_a_client_and_what_does_not():
         "evaluate.every=2",
         "client.lr=0.2",
         "server.fraction=0.5",
-        "engine.threads=2",
+        "engine.threads=9",
         "method.tau=0.1",
     ):
         assert one_shot(*PLAIN, other).training_fingerprint() != base.training_fingerprint(), other
