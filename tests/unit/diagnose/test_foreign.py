@@ -146,8 +146,8 @@ def test_a_bad_mapping_is_refused(tmp_path: Path) -> None:
 def test_a_late_runaway_and_numbers_that_stopped_are_named_from_the_table_alone(
     tmp_path: Path, gone: str | None
 ) -> None:
-    """Nobody says how many classes there are. λ stands still for 90 checkpoints, doubles six times and is lost; the
-    losses are lost with it, as text, as empty cells or as rows that are not there; the accuracy is a tenth from then on."""
+    """Nobody says how many classes there are. λ stands still for 90 checkpoints, doubles six times and is lost, and the
+    losses with it: as text, as empty cells, or as rows that are not there. The accuracy is a tenth from then on."""
     lam = [1.0] * 90 + [2.0**k for k in range(1, 7)]
     lines = ["step,client,name,value"]
     for step in range(100):
