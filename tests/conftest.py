@@ -18,6 +18,7 @@ from typing import NoReturn
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 from torch import Tensor
 
 from equipoise.config.blocks import EngineOptions
@@ -28,6 +29,9 @@ from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.loop import Record, federate, first_snapshot
 from equipoise.server.predict import Outputs, Scene
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 TINY = ("data.limit=200", "data.test_limit=60", "partition.alpha=0.5", "partition.clients=3", "client.epochs=1")
 Numbers = dict[tuple[int, int | None, str], float]

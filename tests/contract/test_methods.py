@@ -32,7 +32,8 @@ COMMUNICATION = ("rounds", "one-shot")
 
 
 def config_of(method: str, communication: str, *overrides: str) -> Config:
-    return (tiny if communication == "rounds" else one_shot)(f"method={method}", *needs(method), *overrides)
+    make = tiny if communication == "rounds" else one_shot
+    return make(f"method={method}", *needs(method), "evaluate.beside=last", *overrides)
 
 
 @pytest.fixture(scope="module", params=[(m, c) for m in for_images(METHODS) for c in COMMUNICATION], ids=" ".join)
@@ -46,8 +47,9 @@ def run(request) -> tuple[Config, list[Record]]:
 def test_the_same_numbers_for_the_same_seed_and_others_for_another(run):
     config, steps = run
     assert numbers(records(config)) == numbers(steps)
-    other = records(config.model_copy(update={"seed": config.seed + 1}))
-    assert numbers(other) != numbers(steps)
+    federation = build(config.model_copy(update={"seed": config.seed + 1}))
+    other = next(federate(federation, Local(federation.site), first_snapshot(federation), 0, nobody))
+    assert numbers([other]) != numbers(steps[:1])
 
 
 def test_the_headline_is_scored_and_every_share_is_a_share(run):
@@ -97,11 +99,21 @@ def test_who_answers_first_does_not_matter(run):
         assert_same(ours.snapshot.gift, theirs.snapshot.gift)
 
 
+BY_PROCESSES = [(method, COMMUNICATION[i % 2]) for i, method in enumerate(for_images(METHODS))]
+QUICK = {("memory-bank", "one-shot"), ("public-bank", "rounds")}
+"""Clients with a memory, and a server with a gift; that every method's updates survive the way is tested above."""
+
+
 @pytest.mark.parametrize(
-    ("method", "communication"), [(method, COMMUNICATION[i % 2]) for i, method in enumerate(for_images(METHODS))]
+    ("method", "communication"),
+    [pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow) for case in BY_PROCESSES],
 )
 def test_processes_give_the_numbers_of_this_process(method, communication):
     there = records(config_of(method, communication, "engine=processes", "engine.workers=1"))
     here = records(config_of(method, communication))
     assert numbers(there) == numbers(here)
     assert_same(there[-1].snapshot.server.model, here[-1].snapshot.server.model)
+
+
+def test_the_quick_cases_are_among_all():
+    assert set(BY_PROCESSES) > QUICK

@@ -25,7 +25,7 @@ class How(NamedTuple):
 
 
 WHOLE = How("full", rounds=200, seeds=3)
-QUICK = How("uni100", rounds=80, seeds=1)
+QUICK = How("uni100", rounds=40, seeds=1)
 
 
 @cache

@@ -18,6 +18,9 @@ UNEVEN = ("partition.clients=5", "client.epochs=3", "client.batch=8", "client.lr
 """Clients of very different size: batches are filled up, and some are done long before others."""
 
 
+ONE_WORKER = ("engine=processes", "engine.workers=1")
+
+
 def made(*overrides: str, together: int, model: str = "mlp") -> Config:
     return tiny(*UNEVEN, f"engine.together={together}", *overrides, model=model)
 
@@ -98,7 +101,7 @@ def test_one_shot_clients_go_on_from_where_they_stopped():
 
 
 def test_workers_give_the_numbers_of_this_process():
-    ours, local = (records(made(f"engine={name}", together=2)) for name in ("processes", "local"))
+    ours, local = (records(made(*engine, together=2)) for engine in (ONE_WORKER, ()))
     assert numbers(ours) == numbers(local)
 
 

@@ -7,7 +7,6 @@ Every document has a folder of its own, as its reader would. A YAML block whose 
 from __future__ import annotations
 
 import importlib
-import os
 import re
 import subprocess
 import sys
@@ -22,11 +21,12 @@ from equipoise.diagnose.limits import LIMITS
 from equipoise.diagnose.rule import RULES
 from equipoise.run.build import build, make_engine
 from equipoise.run.loop import federate, first_snapshot
+from tests.commands import PATIENCE, run_lines
 from tests.docs.documents import DOCS, DOCUMENTS, README_ZH, ROOT, blocks, name_of
 from tests.unit.diagnose.runs import found, run_of
 
 SHELL = [path for path in DOCUMENTS if path != README_ZH and blocks(path, "sh")]
-SLOW = {"diagnose.md", "report.md", "fuse.md", "run-a-sweep.md", "write-a-preset.md"}
+SLOW = {"diagnose.md", "report.md", "fuse.md", "run-a-sweep.md", "write-a-preset.md", "use-all-cores.md"}
 """Pages whose commands have tests of their own: run with -m slow."""
 PAGES = [pytest.param(path, marks=pytest.mark.slow if path.name in SLOW else ()) for path in SHELL]
 SMALL = ["data.limit=200", "model=mlp", "rounds=1", "partition.clients=3"]
@@ -38,20 +38,9 @@ def test_shell_blocks_run(document: Path, tmp_path: Path) -> None:
         file = re.search(r"equipoise (?:run|sweep) (\S+\.yaml)$", block.text.splitlines()[0])
         if file:
             (tmp_path / file[1]).write_text(block.text, encoding="utf-8")
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("EQUIPOISE_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
     for block in blocks(document, "sh"):
         assert block.text.startswith("equipoise "), "a block that is not ours to run is marked `text`"
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block.text],
-            cwd=tmp_path,
-            env={**kept, "PATH": path, "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, f"{block.text}\n{done.stderr}"
+        run_lines(tmp_path, block.text)
 
 
 @pytest.fixture
@@ -113,7 +102,7 @@ equipoise.balance.__path__.append(sys.argv[1])
 def in_the_room(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     """Python in which the files of `folder` lie in src/equipoise/balance/."""
     command = [sys.executable, "-c", IN_THE_ROOM + code, str(folder)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def test_a_policy_is_one_file_and_one_test(tmp_path: Path) -> None:
@@ -126,7 +115,7 @@ def test_a_policy_is_one_file_and_one_test(tmp_path: Path) -> None:
     own.write_text(test.text, encoding="utf-8")
     contract = ["tests/contract/test_balances.py", "tests/unit/balance/test_policy.py"]
     asked = [str(own), *contract, "-k", "early", "-p", "no:cacheprovider", "-c", "pyproject.toml"]
-    done = in_the_room(room, f"import pytest; sys.exit(pytest.main({asked!r}))")
+    listed = "from equipoise.cli.balances import described; print(described())"
+    done = in_the_room(room, f"{listed}; import pytest; sys.exit(pytest.main({asked!r}))")
     assert done.returncode == 0, done.stdout + done.stderr
-    listed = in_the_room(room, "from equipoise.cli.balances import described; print(described())")
-    assert "λ₀ while p < until, then 0" in listed.stdout
+    assert "λ₀ while p < until, then 0" in done.stdout

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commands import run_lines
 from tests.docs.documents import DOCS, read
 
 SECTION = re.compile(r"^###? (.+?)$(.*?)(?=^##|\Z)", re.DOTALL | re.MULTILINE)
@@ -38,15 +36,8 @@ MARKED = [pytest.param(title, marks=() if title.startswith(QUICK) else pytest.ma
 @pytest.mark.parametrize("title", MARKED)
 def test_each_failure_is_made_and_named_first(title: str, tmp_path: Path) -> None:
     (_, commands), *shown = RUNS[title][:2]
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("EQUIPOISE_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", commands],
-        cwd=tmp_path, env={**kept, "PATH": path, "OMP_NUM_THREADS": "1"},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    verdict = done.stdout[done.stdout.index("stored in") :]
+    printed = run_lines(tmp_path, commands)
+    verdict = printed[printed.index("stored in") :]
     if not shown:
         assert heads(verdict) == []
         return

@@ -1,84 +1,44 @@
-"""The command as its users run it: a process of its own, in an empty folder."""
+"""The command as its users run it, in an empty folder; see `tests/commands.py` for the two ways."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from equipoise.cli import main
+from tests.commands import Equipoise, Outcome, command, environment, run_here, run_process
+
+__all__ = ["TINY", "Equipoise", "Outcome", "asked", "command", "environment"]
 
 TINY = ["data.limit=200", "model=mlp", "client.epochs=1", "partition.clients=4"]
 """Settings under which a round takes milliseconds."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    code: int
-    out: str
-    err: str
+def asked(folder: Path, way: Equipoise = run_here, code: int = 0) -> Equipoise:
+    """The command in that folder, with the exit code that is expected unless a call says another."""
 
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
+    def call(*arguments: str, code: int = code, **variables: str) -> Outcome:
+        outcome = way(folder, *arguments, **variables)
+        assert outcome.code == code, outcome.err
+        assert "Traceback" not in outcome.err
+        return outcome
 
-
-def environment(**extra: str) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("EQUIPOISE_")}
-    return {**kept, "OMP_NUM_THREADS": "1", "COLUMNS": "120", **extra}
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "equipoise", *arguments]
-
-
-Equipoise = Callable[..., Outcome]
+    return call
 
 
 @pytest.fixture
 def equipoise(tmp_path: Path) -> Equipoise:
-    """equipoise("run", "fedavg", …, variable="value") → exit code, stdout, stderr."""
-
-    def call(*arguments: str, code: int = 0, **variables: str) -> Outcome:
-        done = subprocess.run(
-            command(*arguments),
-            cwd=tmp_path,
-            env=environment(**variables),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        assert "Traceback" not in done.stderr
-        return Outcome(done.returncode, done.stdout, done.stderr)
-
-    return call
+    """equipoise("run", "fedavg", …, code=0, VARIABLE="value") → exit code, stdout, stderr; within this process."""
+    return asked(tmp_path)
 
 
 @pytest.fixture
-def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Equipoise:
-    """The same within this process, which has imported everything already: for requests that end at once."""
+def refused(tmp_path: Path) -> Equipoise:
+    """The same for requests that are wrong."""
+    return asked(tmp_path, code=2)
 
-    def call(*arguments: str, code: int = 2, **variables: str) -> Outcome:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["equipoise", *arguments])
-        for key in [key for key in os.environ if key.startswith("EQUIPOISE_")]:
-            monkeypatch.delenv(key)
-        for key, value in environment(**variables).items():
-            monkeypatch.setenv(key, value)
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = capsys.readouterr()
-        assert end.value.code == code, err
-        assert "Traceback" not in err
-        return Outcome(code, out, err)
 
-    return call
+@pytest.fixture
+def process(tmp_path: Path) -> Equipoise:
+    """The same in a process of its own: once per command, and for what only a process can show."""
+    return asked(tmp_path, run_process)

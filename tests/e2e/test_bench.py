@@ -49,7 +49,8 @@ def test_a_profile_beside_the_document(equipoise: Equipoise) -> None:
 
 
 def test_a_profile_of_workers(equipoise: Equipoise) -> None:
-    done = equipoise("run", "fedavg", *TINY, "rounds=2", "engine=processes", "engine.workers=2", "--profile")
+    arguments = ("data.limit=200", "model=mlp", "client.epochs=20", "rounds=2", "engine=processes", "engine.workers=1")
+    done = equipoise("run", "fedavg", *arguments, "--profile")
     assert "workers" in done.err
     forward = next(line for line in done.err.splitlines() if line.startswith(" forward"))
     assert float(forward.split()[1]) == 0  # the server waits

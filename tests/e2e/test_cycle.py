@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
-import sys
 from pathlib import Path
 
-from tests.e2e.conftest import TINY, Equipoise, environment
+from tests.e2e.conftest import TINY, Equipoise
 
 
 def test_a_run_is_listed_shown_repeated_and_compared(equipoise: Equipoise, tmp_path: Path) -> None:
@@ -87,19 +85,6 @@ def test_help_teaches_and_loads_nothing_heavy(equipoise: Equipoise) -> None:
     for name in ("demo", "run", "sweep", "resume", "ls", "show", "compare", "partition", "data", "presets", "methods"):
         assert f" {name} " in out
         assert "Usage" in equipoise(name, "--help").out
-
-
-def test_a_file_of_the_users_does_not_reach_the_workers(equipoise: Equipoise, tmp_path: Path) -> None:
-    (tmp_path / "random.py").write_text("raise SystemExit('imported from the current folder')")
-    done = subprocess.run(
-        [str(Path(sys.executable).parent / "equipoise"), "run", "fedavg", *TINY, "rounds=1", "engine=processes"],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_rows_of_a_comparison_can_be_told_apart(equipoise: Equipoise) -> None:

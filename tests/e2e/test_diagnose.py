@@ -6,6 +6,7 @@ import pytest
 
 from tests.e2e.conftest import Equipoise
 
+SMALL = ["data.limit=600"]
 TABLE = "run,step,round,client,name,value\n" + "".join(f"mine,{t},{t},3,lam,{2.0**t}\n" for t in range(10))
 
 
@@ -17,7 +18,7 @@ def table(tmp_path: Path) -> str:
 
 
 def test_a_run_is_diagnosed_when_it_ends_and_again_when_asked(equipoise: Equipoise) -> None:
-    document = equipoise("run", "etf-align", "balance=v10", "client.epochs=20", "checkpoints=10", "--json").json
+    document = equipoise("run", "etf-align", "balance=v10", *SMALL, "client.epochs=20", "checkpoints=10", "--json").json
     codes = [finding["code"] for finding in document["findings"]]
     assert codes[0] == "lr-cut"
     again = equipoise("diagnose", document["run_id"], "--json").json
@@ -35,7 +36,7 @@ def test_a_run_is_diagnosed_when_it_ends_and_again_when_asked(equipoise: Equipoi
 
 
 def test_a_run_is_held_against_another(equipoise: Equipoise) -> None:
-    settings = ("client.epochs=2", "checkpoints=2")
+    settings = (*SMALL, "client.epochs=2", "checkpoints=2")
     one, other = (
         equipoise("run", "etf-align", f"balance={name}", *settings, "--json").json["run_id"] for name in ("v10", "v9")
     )

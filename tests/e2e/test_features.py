@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +15,9 @@ from equipoise.cli import app
 from equipoise.cli.features import Tenths, shown_progress
 from equipoise.core.errors import DataError, MissingExtra
 from equipoise.data.feature_tables import read_features
+from tests.commands import PATIENCE, waiting
 from tests.docs.documents import DOCS, blocks
-from tests.e2e.conftest import Equipoise, command, environment
+from tests.e2e.conftest import Equipoise
 from tests.unit.data.small_encoders import Means, save_pictures, save_program, save_sentence_model
 
 TABLE = "item_id,title,genres\n7,red ship,blue\n3,green tree,\n5,,\n9,zero,\n"
@@ -139,13 +138,21 @@ def test_ctrl_c_then_the_same_command(folder, posters, equipoise: Equipoise):
     """A process is stopped after its first group and given again: the table is that of one go, to the last byte."""
     save_pictures(posters, {f"{i}.png": (i % 256, 100, 30) for i in range(40, 500)})
     given = ("features", "images", "posters", "--encoder", "encoder.pt2", "--batch", "1")
-    started = subprocess.Popen(
-        command(*given, "-o", "a.npz"), cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True
-    )
-    while started.poll() is None and not list(folder.glob("a.npz.partial/*.npz")):
-        time.sleep(0.005)
-    started.send_signal(signal.SIGINT)
-    _, said = started.communicate(timeout=60)
+    code = """
+from pathlib import Path
+from equipoise.cli import features
+
+class Tenths(features.Tenths):
+    def __call__(self, done, total):
+        super().__call__(done, total)
+        if any(Path("a.npz.partial").glob("*.npz")):
+            wait()
+
+features.Tenths = Tenths
+"""
+    with waiting(folder, code, *given, "-o", "a.npz") as started:
+        started.send_signal(signal.SIGINT)
+        _, said = started.communicate(timeout=PATIENCE)
     assert started.returncode == 130, said
     assert "stopped; give the same command again to continue" in said
     assert not (folder / "a.npz").exists()

@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 from equipoise.report.words import ENGLISH
-from tests.e2e.conftest import TINY, Equipoise, command, environment
+from tests.commands import PATIENCE, run_here
+from tests.e2e.conftest import TINY, Equipoise, asked
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = (
@@ -30,24 +31,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with two λ policies over two seeds, one recommender, and one run that failed."""
     place = tmp_path_factory.mktemp("report")
     for arguments in (
-        ["sweep", "etf-align", "balance=v10,v9", "client.epochs=10", "checkpoints=5", "--seeds", "2"],
+        ["sweep", "etf-align", "balance=v10,v9", "data.limit=600", "client.epochs=10", "checkpoints=5", "--seeds", "2"],
         ["run", "rec/feddmmr", "rounds=4", "evaluate.every=2", "data.users=60"],
         ["run", "fedavg", *TINY, "rounds=3", "client.lr=1e6"],
     ):
-        done = subprocess.run(
-            command(*arguments), cwd=place, env=environment(), capture_output=True, text=True, check=False
-        )
-        assert done.returncode in {0, 1}, done.stderr
+        done = run_here(place, *arguments)
+        assert done.code in {0, 1}, done.err
     return place
 
 
 def ask(folder: Path, *arguments: str, code: int = 0) -> str:
-    done = subprocess.run(
-        command(*arguments), cwd=folder, env=environment(), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout + done.stderr
+    done = asked(folder)(*arguments, code=code)
+    return done.out + done.err
 
 
 def specs(page: str) -> list[dict[str, object]]:
@@ -197,7 +192,7 @@ def test_wrong_requests_are_named(folder: Path) -> None:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine; scripts/get-chromium installs it")
-@pytest.mark.parametrize(("language", "width"), [("en", 1280), ("zh", 390)])
+@pytest.mark.parametrize(("language", "width"), [("en", 1280), pytest.param("zh", 390, marks=pytest.mark.slow)])
 def test_the_page_opens_offline_draws_everything_and_complains_of_nothing(
     folder: Path, language: str, width: int
 ) -> None:
@@ -210,7 +205,7 @@ def test_the_page_opens_offline_draws_everything_and_complains_of_nothing(
     address = file.as_uri()
     done = subprocess.run(
         [CHROMIUM, *FLAGS, f"--window-size={width},900", f"--user-data-dir={profile}", "--dump-dom", address],
-        capture_output=True, text=True, timeout=240, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     dom = done.stdout
     assert f'data-drawn="{n_figures}"' in dom

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,12 @@ import pytest
 from equipoise.core.values import Row
 from equipoise.store import blobs, read
 from equipoise.store.database import open_store
-from tests.e2e.conftest import TINY, Equipoise, command, environment
+from tests.commands import PATIENCE, waiting
+from tests.e2e.conftest import TINY, Equipoise, asked
 
 ROUNDS = 8
 RUN = ("run", "fedprox", *TINY)
+WORKERS = {"local": (), "processes": ("engine.workers=1",)}
 
 
 def numbers(store: str | Path) -> list[Row]:
@@ -30,42 +33,41 @@ def numbers(store: str | Path) -> list[Row]:
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     folder = tmp_path_factory.mktemp("whole")
-    subprocess.run(command(*RUN, f"rounds={ROUNDS}"), cwd=folder, env=environment(), check=True, capture_output=True)
+    asked(folder)(*RUN, f"rounds={ROUNDS}")
     return numbers(folder / "runs" / "equipoise.db")
 
 
 def begun(
-    folder: Path, *extra: str, at_round: int, rounds: int = ROUNDS, run: tuple[str, ...] = RUN, **variables: str
-) -> subprocess.Popen[str]:
-    """A run that has just reported that round."""
-    process = subprocess.Popen(
-        command(*run, *extra, f"rounds={rounds}"),
-        cwd=folder,
-        env=environment(**variables),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    seen = ""
-    while not seen.startswith(f"round {at_round}/"):
-        seen = process.stderr.readline()
-        assert seen, "the run ended before that round"
-    return process
+    folder: Path, *extra: str, at_round: int, run: tuple[str, ...] = RUN, **variables: str
+) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A run that has reported that round and heard two clients of the next one."""
+    code = f"""
+from equipoise.cli import progress
+
+class Lines(progress.Lines):
+    def tick(self, step, done, total, result):
+        super().tick(step, done, total, result)
+        if (step, done) == ({at_round}, 2):
+            wait()
+
+progress.Lines = Lines
+"""
+    return waiting(folder, code, *run, *extra, f"rounds={ROUNDS}", **variables)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     return process.returncode, err
 
 
-@pytest.mark.parametrize(("at_round", "engine"), [(1, "local"), (5, "local"), (3, "processes")])
+@pytest.mark.parametrize(
+    ("at_round", "engine"), [(1, "local"), pytest.param(5, "local", marks=pytest.mark.slow), (3, "processes")]
+)
 def test_killed_runs_resume_to_the_last_bit(
     at_round: int, engine: str, equipoise: Equipoise, tmp_path: Path, expected: list[Row]
 ) -> None:
-    process = begun(tmp_path, f"engine={engine}", at_round=at_round)
-    process.kill()
-    ended(process)
+    with begun(tmp_path, f"engine={engine}", *WORKERS[engine], at_round=at_round) as process:
+        process.kill()
     (listed,) = equipoise("ls", "--json").json
     assert listed["status"] == "killed"
     resumed = equipoise("resume", "latest", "--json")
@@ -77,9 +79,8 @@ def test_killed_runs_resume_to_the_last_bit(
 def test_a_killed_recommender_goes_on_with_its_memories(equipoise: Equipoise, tmp_path: Path) -> None:
     few = ("data.users=40", "data.items=150", "server.fraction=0.2", "evaluate.every=2", "method.common=4")
     run = ("run", "rec/feddmmr", *few)
-    process = begun(tmp_path, at_round=4, run=run)
-    process.kill()
-    ended(process)
+    with begun(tmp_path, at_round=4, run=run) as process:
+        process.kill()
     assert equipoise("resume", "latest", "--json").json["status"] == "done"
     resumed = numbers(tmp_path / "runs" / "equipoise.db")
     equipoise(*run, f"rounds={ROUNDS}", "--store", "whole.db")
@@ -88,12 +89,11 @@ def test_a_killed_recommender_goes_on_with_its_memories(equipoise: Equipoise, tm
 
 
 def test_workers_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
-    process = begun(tmp_path, "engine=processes", at_round=2)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    process.kill()
-    ended(process)
+    with begun(tmp_path, "engine=processes", *WORKERS["processes"], at_round=2) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.kill()
     assert children
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while any(Path(f"/proc/{child}/cmdline").exists() for child in children):
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -101,9 +101,9 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_cleanly(number: signal.Signals, equipoise: Equipoise, tmp_path: Path, expected: list[Row]) -> None:
-    process = begun(tmp_path, at_round=2)
-    os.kill(process.pid, number)
-    code, err = ended(process)
+    with begun(tmp_path, at_round=2) as process:
+        os.kill(process.pid, number)
+        code, err = ended(process)
     assert code == 130
     assert "Traceback" not in err
     (listed,) = equipoise("ls", "--json").json
@@ -114,9 +114,8 @@ def test_ctrl_c_ends_cleanly(number: signal.Signals, equipoise: Equipoise, tmp_p
 
 
 def test_a_corrupt_checkpoint_falls_back_and_says_so(equipoise: Equipoise, tmp_path: Path, expected: list[Row]) -> None:
-    process = begun(tmp_path, at_round=4)
-    process.kill()
-    ended(process)
+    with begun(tmp_path, at_round=4) as process:
+        process.kill()
     store = tmp_path / "runs" / "equipoise.db"
     with open_store(store) as opened:
         run = read.runs(opened)[0]
@@ -133,10 +132,8 @@ def test_a_corrupt_checkpoint_falls_back_and_says_so(equipoise: Equipoise, tmp_p
 
 
 def test_a_running_run_is_not_resumed_twice(equipoise: Equipoise, tmp_path: Path) -> None:
-    process = begun(tmp_path, at_round=1, rounds=2000)
-    refused = equipoise("resume", "latest", code=1)
-    process.kill()
-    ended(process)
+    with begun(tmp_path, at_round=1):
+        refused = equipoise("resume", "latest", code=1)
     assert "is being worked on by another process" in refused.err
 
 
@@ -160,9 +157,8 @@ def test_postgresql_keeps_a_killed_run(equipoise: Equipoise, tmp_path: Path, exp
     admin.dispose()
     location = url.set(database="e2e_resume", drivername="postgresql").render_as_string(hide_password=False)
     variables = {"EQUIPOISE_STORE": location, "EQUIPOISE_BLOBS": str(tmp_path / "blobs")}
-    process = begun(tmp_path, at_round=3, **variables)
-    process.kill()
-    ended(process)
+    with begun(tmp_path, at_round=3, **variables) as process:
+        process.kill()
     equipoise("resume", "latest", **variables)
     os.environ["EQUIPOISE_BLOBS"] = str(tmp_path / "blobs")
     try:

@@ -42,7 +42,7 @@ RECOMMENDERS = {
     "feddmmr-sampled": ("method.loss=sampled", "method.negatives=60"),
 }
 OF_RECOMMENDERS = ("loss/base", "loss/align", "lam", "lam/used", "surprise", "memory/write_rate", "update/norm")
-TRAIN = ("client.batch=16", "client.lr=0.05", "client.momentum=0.9", "seed=0")
+TRAIN = ("client.batch=16", "client.lr=0.05", "client.momentum=0.9", "seed=0", "evaluate.beside=never")
 ROUNDS = ("communication=rounds", "rounds=3", "client.epochs=2")
 ONE_SHOT = ("communication=one-shot", "checkpoints=3", "client.epochs=6")
 ALIGNED = ("method=etf-align", "client.augment=two-view", "client.clip=1.0", *ONE_SHOT)

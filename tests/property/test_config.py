@@ -15,7 +15,8 @@ from equipoise.config.schema import check
 RUNS = [name for name in preset_names() if not name.startswith("studies/")]
 ON_IMAGES = [name for name in RUNS if not name.startswith("rec/")]
 """What the drawn settings are settings of."""
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+UNMINDED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=UNMINDED)
 
 number = st.floats(1e-9, 1e6, allow_subnormal=False)
 name = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,12}", fullmatch=True)

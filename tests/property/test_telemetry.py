@@ -40,7 +40,8 @@ WRITTEN = st.lists(
     max_size=60,
     unique_by=lambda row: row[:3],
 )
-MANY = settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+UNMINDED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+MANY = settings(max_examples=400, deadline=None, suppress_health_check=UNMINDED)
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_any_json_lines(path: Path, rows: list[dict[str, object]]) -> None:
     looked_at(file)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=UNMINDED)
 @given(rows=WRITTEN)
 def test_what_was_written_is_what_is_read(path: Path, rows: list[tuple[int, int | None, str, float]]) -> None:
     file = path.with_suffix(".csv")

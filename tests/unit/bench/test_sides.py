@@ -101,7 +101,8 @@ def test_the_recommender_comes_to_the_same_weights_prefix_by_prefix_and_candidat
 
 
 def test_simulators_that_are_not_installed_are_named():
-    job = make_job(settings({"name": "mlp", "hidden": 4}, 3), (3, 8, 8), [10] * 3)
+    small = {**settings({"name": "mlp", "hidden": 4}, 3), "engine": {"name": "local"}}
+    job = make_job(small, (3, 8, 8), [10] * 3)
     (plain_one,) = races("small", "three clients", job, {"plain": 1.0, "nobody's": 1.0}, repeats=1)
     assert plain_one.name == "small/plain"
     assert plain_one.is_alike

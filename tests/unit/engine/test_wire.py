@@ -86,7 +86,8 @@ def test_a_side_that_is_silent_for_too_long_is_nothing(pair):
     assert receive(pair[1]) is None
 
 
-def test_a_child_answers_and_leaves_when_it_is_told(modules):
+def test_a_child_answers_and_leaves_when_it_is_told(modules, monkeypatch):
+    monkeypatch.setattr(wire, "GRACE", 600.0)
     child = Child("echo_child")
     send(child.socket, b"hello")
     assert receive(child.socket) == b"HELLO"

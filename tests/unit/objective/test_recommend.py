@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from equipoise.config.choices import LossKind
 from equipoise.core.values import Losses, Moment, State
 from equipoise.models.windows import Ranked, Windows
 from equipoise.objective.compose import Net
 from equipoise.objective.modalities import ContrastOptions
-from equipoise.objective.rank import LossKind
 from equipoise.objective.recommend import inputs_until, per_position, recommend
 
 V = 6

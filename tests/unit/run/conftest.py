@@ -9,8 +9,10 @@ import pytest
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import Site
 from equipoise.engine.local import Local
+from equipoise.run import sweep
 from equipoise.run.watch import Nobody
 from equipoise.store.database import Store, open_store
+from tests.commands import CellHere
 
 
 @pytest.fixture
@@ -20,8 +22,14 @@ def location(tmp_path) -> str:
 
 @pytest.fixture
 def store(location) -> Iterator[Store]:
-    with open_store(location, patience=5) as opened:
+    with open_store(location, patience=60) as opened:
         yield opened
+
+
+@pytest.fixture
+def cells_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cells of a sweep are run by threads of this process."""
+    monkeypatch.setattr(sweep, "Child", CellHere)
 
 
 class Meddling:

@@ -27,7 +27,7 @@ FAFI = one_shot("method=fafi")
 def trained(tmp_path_factory):
     """A store with one finished one-shot run, shared by all tests of this file."""
     location = str(tmp_path_factory.mktemp("fuse") / "equipoise.db")
-    with open_store(location, patience=5) as store:
+    with open_store(location, patience=60) as store:
         yield store, run_of(store, FAFI)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ from equipoise.run.session import resume, start
 from equipoise.run.watch import Nobody
 from equipoise.server.merge import ServerState
 from equipoise.store import read
-from equipoise.store.database import Store
+from equipoise.store.database import Store, open_store
 
 from .conftest import Breaks
 
@@ -40,8 +42,15 @@ def numbers(store: Store, run_id: str) -> list[Row]:
     return [row for row in read.rows(store, run_id) if row.name != "seconds"]
 
 
-def test_warn_writes_events_and_moves_no_number(store):
-    off, warn = (start(store, Request(runaway(mode), None), Nobody()) for mode in ("off", "warn"))
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, dict[str, str]]]:
+    """A store with a run under each guard that lets it end, and their ids: nobody writes to it."""
+    with open_store(tmp_path_factory.mktemp("whole") / "equipoise.db") as opened:
+        yield opened, {mode: start(opened, Request(runaway(mode), None), Nobody()) for mode in ("off", "warn", "heal")}
+
+
+def test_warn_writes_events_and_moves_no_number(whole):
+    store, (off, warn) = whole[0], (whole[1][mode] for mode in ("off", "warn"))
     assert numbers(store, off) == numbers(store, warn)
     assert events(store, off) == []
     assert ("guard-warned", "lambda-runaway", 2) in events(store, warn)
@@ -60,9 +69,9 @@ def test_stop_ends_the_run_with_what_was_found(store):
     assert read.findings(store, run.run_id)[0]["code"] == "lambda-runaway"
 
 
-def test_heal_clamps_lambda_changes_the_server_and_ends_near_its_peak(store):
+def test_heal_clamps_lambda_changes_the_server_and_ends_near_its_peak(whole):
     """Without it the same run ends tens of points lower: 21 to 33 over five seeds."""
-    healed, left_alone = (start(store, Request(runaway(mode), None), Nobody()) for mode in ("heal", "off"))
+    store, (healed, left_alone) = whole[0], (whole[1][mode] for mode in ("heal", "off"))
     assert ("guard-healed", "lambda-runaway", 2) in events(store, healed)
     recorded = stored(store, read.find_run(store, healed))
     first = [lam.values[0] for lam in recorded.clients("lam")]
@@ -78,14 +87,14 @@ def test_heal_clamps_lambda_changes_the_server_and_ends_near_its_peak(store):
 @pytest.mark.parametrize(
     "step", [2, pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(6, marks=pytest.mark.slow)]
 )
-def test_a_healed_run_that_broke_resumes_to_the_same_numbers(store, step):
-    whole = start(store, Request(runaway("heal"), None), Nobody())
+def test_a_healed_run_that_broke_resumes_to_the_same_numbers(store, step, whole):
+    unbroken = (whole[0], whole[1]["heal"])
     with pytest.raises(KeyboardInterrupt):
         start(store, Request(runaway("heal"), None), Breaks(KeyboardInterrupt(), step))
     broken = read.find_run(store, "latest").run_id
     resume(store, read.find_run(store, broken), Nobody())
-    assert numbers(store, broken) == numbers(store, whole)
-    assert events(store, broken) == events(store, whole)
+    assert numbers(store, broken) == numbers(*unbroken)
+    assert events(store, broken) == events(*unbroken)
 
 
 def test_a_guard_looks_ten_times_and_says_a_thing_once():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 from equipoise.config.loader import Request
 from equipoise.run import sweep as module
 from equipoise.run.grid import Cell, Grid
@@ -15,6 +17,7 @@ from equipoise.store import read
 from equipoise.store.claims import Claims
 from tests.conftest import nobody, one_shot, tiny
 
+pytestmark = pytest.mark.usefixtures("cells_here")
 PLAIN = ("method=fafi", "data.limit=100")
 
 

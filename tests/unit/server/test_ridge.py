@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from equipoise.server import ridge
 from equipoise.server.ridge import STRENGTHS, applied, concatenated, solved, sums
 
 N, D, C = 40, 5, 3
@@ -148,3 +149,27 @@ def test_nothing_that_was_given_is_changed(data):
     before = {name: tensor.clone() for name, tensor in told.items()}
     solved([told, told])
     assert all(torch.equal(told[name], before[name]) for name in before)
+
+
+def test_the_same_sums_are_solved_once_and_only_the_newest_are_remembered(data, monkeypatch):
+    features, labels = data
+    monkeypatch.setattr(ridge, "_known", {})
+    heads, solve = [], ridge._head
+    monkeypatch.setattr(ridge, "_head", lambda *totals: heads.append(solve(*totals)) or heads[-1])
+    told = [sums(features[start:], labels[start:], C) for start in range(ridge.KEPT + 1)]
+    for part in told[: ridge.KEPT]:
+        assert torch.equal(solved([part]), solved([part]))
+    assert len(heads) == ridge.KEPT
+    assert torch.equal(solved([told[0]]), heads[0])
+    solved([told[-1]])  # the second was asked for longest ago
+    solved([told[0]])
+    assert len(heads) == ridge.KEPT + 1
+    assert torch.equal(solved([told[1]]), heads[1])
+    assert len(heads) == ridge.KEPT + 2
+    assert len(ridge._known) == ridge.KEPT
+
+
+def test_sums_of_other_shapes_are_other_sums():
+    """Zeros alone, as many in each."""
+    zeros = [sums(torch.zeros(4, d), torch.zeros(4, dtype=torch.int64), c) for d, c in ((1, 5), (2, 2))]
+    assert [tuple(solved([part]).shape) for part in zeros] == [(2, 5), (3, 2)]

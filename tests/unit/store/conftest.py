@@ -52,7 +52,7 @@ def sqlite_path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(location: str) -> Iterator[Store]:
-    with open_store(location, patience=5) as opened:
+    with open_store(location, patience=60) as opened:
         yield opened
 
 
@@ -91,6 +91,6 @@ def script(location: str) -> Iterator[Script]:
 
 def finished(process: subprocess.Popen[str]) -> str:
     """What the program printed; that it failed is a failure of the test."""
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     return out
