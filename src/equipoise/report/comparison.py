@@ -53,7 +53,7 @@ class Line:
     down: float = 0.0
     """Bytes of a run, mean over its seeds."""
     leads: Sequence[str] = ()
-    """Columns in which it cannot be told from the highest row, while another row is clearly below that one."""
+    """Columns in which no row is clearly above it, and it is clearly above some row."""
     marks: Sequence[str] = ()
     """Codes of findings that concern this row."""
 
@@ -144,12 +144,14 @@ def _difference(ours: Sequence[Run], theirs: Sequence[Run], column: str = "final
 
 
 def _leading(groups: Sequence[Sequence[Run]], column: str) -> set[int]:
-    """The highest row and those whose difference to it is within its noise; none where no row is outside it."""
-    means = [fmean(REDUCTIONS[column](run.curve) for run in group) for group in groups]
-    top = max(range(len(groups)), key=lambda i: means[i])
-    others = {i: _difference(groups[top], group, column) for i, group in enumerate(groups) if i != top}
-    behind = {i for i, lead in others.items() if lead is not None and lead.low > 0}
-    return set(range(len(groups))) - behind if behind else set()
+    """Rows that no row is clearly above, and that are clearly above some row."""
+
+    def is_above(mine: Sequence[Run], other: Sequence[Run]) -> bool:
+        lead = None if mine is other else _difference(mine, other, column)
+        return lead is not None and lead.low > 0
+
+    unbeaten = [i for i, own in enumerate(groups) if not any(is_above(other, own) for other in groups)]
+    return {i for i in unbeaten if any(is_above(groups[i], other) for other in groups)}
 
 
 def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:

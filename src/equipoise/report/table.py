@@ -1,7 +1,7 @@
 """A comparison as text: Markdown, LaTeX (booktabs) or CSV. Accuracies in per cent, bytes of one run.
 
-Bold are the highest row and all that cannot be told from it, and only where some row is below them by more than the
-noise: the paired 95 % interval leaves out zero.
+Bold is what no row is clearly above and what is clearly above some row: the paired 95 % interval of the difference
+leaves out zero.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ def _notes(comparison: Comparison) -> list[str]:
         f"Protocol: {card}; partition fingerprints {prints}.",
         f"{metrics(comparison)} in per cent, mean ± sample deviation over n seeds; final = last checkpoint;"
         " best by val. = checkpoint with the highest validation figure; * = the 95 % interval of the difference, paired"
-        f" over {' or '.join(paired_over(comparison))}, leaves out zero; bold = not to be told from the highest, where"
-        " another row is clearly below; up and down = all bytes of a run.",
+        f" over {' or '.join(paired_over(comparison))}, leaves out zero; bold = no row is clearly above it, and it"
+        " is clearly above some row; up and down = all bytes of a run.",
     ]
     return [*notes, *remarks(comparison), *(_source(line) for line in comparison.lines)]
 

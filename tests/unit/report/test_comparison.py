@@ -152,6 +152,9 @@ def test_bold_only_where_a_difference_is_outside_its_noise():
     assert [line.leads for line in compare(noisy).lines] == [[], [], []]
     below = [run(f"d{seed}", seed, value, "d", rounds=9) for seed, value in enumerate((0.1, 0.12, 0.11))]
     assert [list(line.leads) for line in compare([*noisy, *below]).lines] == [["final", "best"]] * 3 + [[]]
+    wild = [run(f"e{seed}", seed, value, "e", rounds=10) for seed, value in enumerate((0.05, 0.9, 0.2))]
+    leads = [list(line.leads) for line in compare([*noisy, *below, *wild]).lines]
+    assert leads == [["final", "best"]] * 3 + [[], []], "a row that is above nothing is not bold for its noise"
 
 
 def test_bytes_of_a_row_are_the_mean_of_its_runs():
