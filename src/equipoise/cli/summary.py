@@ -43,7 +43,7 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     for table in (servers(document), rest(document)):
         if table.row_count:
             console.print(table)
-    if any(name in SECOND_EXCHANGE for name in _servers(document)):
+    if is_second_exchange(document) or not SECOND_EXCHANGE.isdisjoint(_servers(document)):
         console.print("† needs the clients a second time, after their upload", style="dim")
     _findings(console, document)
     console.print(f"stored in {store.location}", style="dim", soft_wrap=True)
@@ -55,11 +55,17 @@ def headline(document: Mapping[str, Any]) -> Iterator[str]:
     if name.startswith("accuracy/") and name in metrics:
         validation = metrics.get("accuracy/validation")
         beside = "" if validation is None else f"  (validation {validation:.2%})"
-        yield f"[bold]{name} {metrics[name]:.2%}[/]{beside}"
+        mark = " †" if is_second_exchange(document) else ""
+        yield f"[bold]{name}{mark} {metrics[name]:.2%}[/]{beside}"
         if best and best["value"] != metrics[name]:
             yield f"best by validation {best['value']:.2%}, at checkpoint {best['step'] + 1}"
         yield from _before_healing(document)
     yield from (event["message"] for event in document["events"] if event["kind"] == "stopped-early")
+
+
+def is_second_exchange(document: Mapping[str, Any]) -> bool:
+    """Whether the run's own server needs the clients again after their upload."""
+    return not SECOND_EXCHANGE.isdisjoint(document["predict"][-1:])
 
 
 def _before_healing(document: Mapping[str, Any]) -> Iterator[str]:

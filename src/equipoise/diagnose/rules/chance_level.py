@@ -72,7 +72,7 @@ def _classes(run: Recording, accuracy: Curve, limit: Limits) -> float | None:
     if known:
         return float(known)
     value = float(accuracy.values[-1])
-    nearest = round(1 / value) if value > 0 else 0
+    nearest = round(1 / value) if value > limit["within"] else 0
     is_still = len(accuracy) >= STILL and np.ptp(accuracy.values[-STILL:]) < limit["within"]
     is_one_of = nearest > 1 and abs(value - 1 / nearest) < limit["within"] / nearest
     return float(nearest) if is_still and is_one_of and _lost_losses(run) else None
