@@ -54,11 +54,11 @@ def headline(document: Mapping[str, Any]) -> Iterator[str]:
     name, metrics, best = document["headline"], document["metrics"], document["best"]
     if name.startswith("accuracy/") and name in metrics:
         validation = metrics.get("accuracy/validation")
-        beside = "" if validation is None else f"  (validation {validation:.2%})"
+        beside = "" if validation is None else f"  (validation {_per_cent(validation)})"
         mark = " †" if is_second_exchange(document) else ""
-        yield f"[bold]{name}{mark} {metrics[name]:.2%}[/]{beside}"
+        yield f"[bold]{name}{mark} {_per_cent(metrics[name])}[/]{beside}"
         if best and best["value"] != metrics[name]:
-            yield f"best by validation {best['value']:.2%}, at checkpoint {best['step'] + 1}"
+            yield f"best by validation {_per_cent(best['value'])}, at checkpoint {best['step'] + 1}"
         yield from _before_healing(document)
     yield from (event["message"] for event in document["events"] if event["kind"] == "stopped-early")
 
@@ -72,7 +72,7 @@ def _before_healing(document: Mapping[str, Any]) -> Iterator[str]:
     """The same figure with the server that a guard replaced: what a better server gains is no better training."""
     for old in document["predict"][:-1]:
         if (value := document["metrics"].get(f"{TEST}{old}")) is not None:
-            yield f"with '{old}', the server before it was healed, {value:.2%}"
+            yield f"with '{old}', the server before it was healed, {_per_cent(value)}"
 
 
 def servers(document: Mapping[str, Any]) -> Table:
@@ -84,7 +84,7 @@ def servers(document: Mapping[str, Any]) -> Table:
     for name in sorted(found, key=lambda name: -found[name][1]):
         test, validation = found[name]
         mark = " †" if name in SECOND_EXCHANGE else "  ← this run" if name in document["predict"][-1:] else ""
-        table.add_row(f"{name}{mark}", f"{test:.2%}", f"{validation:.2%}")
+        table.add_row(f"{name}{mark}", f"{_per_cent(test)}", f"{_per_cent(validation)}")
     return table
 
 
@@ -101,7 +101,7 @@ def rest(document: Mapping[str, Any]) -> Table:
     table = Table("metric", "value", box=None, header_style="bold")
     for name, value in document["metrics"].items():
         if not name.startswith(ELSEWHERE) and name != document["headline"]:
-            table.add_row(name, f"{value:.2%}" if name.startswith("accuracy") else f"{value:.4g}")
+            table.add_row(name, f"{_per_cent(value)}" if name.startswith("accuracy") else f"{value:.4g}")
     for way, total in document["bytes"].items():
         table.add_row(f"bytes {way}, whole run", f"{total:,.0f}")
     return table
@@ -117,3 +117,7 @@ def _findings(console: Console, document: Mapping[str, Any]) -> None:
             console.print(f"  {healing(finding['healed'], LABELS['en'])}", style="green", soft_wrap=True)
     if document["findings"]:
         console.print(f"why, and what to change: equipoise diagnose {document['run_id']}", style="dim")
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:.2f} %"

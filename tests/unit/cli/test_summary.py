@@ -27,10 +27,10 @@ def printed(table: Any) -> str:
 
 
 def test_the_headline_comes_first_and_copies_are_folded() -> None:
-    assert next(headline(document())) == "[bold]accuracy/merged 98.00%[/]  (validation 97.00%)"
+    assert next(headline(document())) == "[bold]accuracy/merged 98.00 %[/]  (validation 97.00 %)"
     listed = printed(servers(document())).splitlines()
     assert len(listed) == 3, "every server has one line, with both figures"
-    assert listed[1].split() == ["common-gate", "←", "this", "run", "98.00%", "97.00%"]
+    assert listed[1].split() == ["common-gate", "←", "this", "run", "98.00", "%", "97.00", "%"]
     assert [row.split()[0] for row in printed(rest(document())).splitlines()] == [
         "metric", "accuracy/clients", "bytes", "bytes",
     ]  # fmt: skip
@@ -38,7 +38,7 @@ def test_the_headline_comes_first_and_copies_are_folded() -> None:
 
 def test_what_the_server_before_the_healing_has_stands_beside() -> None:
     said = list(headline(document(predict=["feature-average", "common-gate"])))
-    assert said[-1] == "with 'feature-average', the server before it was healed, 31.00%"
+    assert said[-1] == "with 'feature-average', the server before it was healed, 31.00 %"
 
 
 def test_that_a_run_stopped_early_is_said() -> None:
