@@ -4,8 +4,10 @@ VENV := .venv
 RIVALS := .rivals
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
+# two processes; the tests of a file stay together, because they share what was trained for them
+PYTEST := scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 10
 
-.PHONY: setup demo test test-all lint format bench bench-rivals docs golden kill-test study study-rec clean
+.PHONY: setup demo test test-all test-slow test-arithmetic lint format bench bench-rivals docs golden kill-test study study-rec clean
 
 setup: $(VENV)/.ready
 
@@ -18,10 +20,17 @@ demo: setup            ## the main job on embedded data
 	$(BIN)/equipoise demo
 
 test: setup            ## every test that takes seconds; SQLite, and PostgreSQL where its server is installed
-	scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST)
 
 test-all: setup        ## the slow ones too
-	scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow or not slow'
+	$(PYTEST) -m 'slow or not slow'
+
+test-slow: setup       ## the slow ones alone
+	$(PYTEST) -m slow
+
+test-arithmetic: setup ## what computes, once more as another processor would: other kernels, other orders of summation
+	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=AVX2 MKL_CBWR=COMPATIBLE \
+	  $(PYTEST) tests/golden tests/contract tests/unit/run/test_loop.py
 
 lint: setup            ## ruff, mypy strict, import layers
 	$(BIN)/ruff check .

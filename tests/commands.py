@@ -21,10 +21,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
+import vl_convert
 
 import equipoise.__main__ as program
 from equipoise.cli import main
@@ -32,6 +34,9 @@ from equipoise.engine.wire import receive, send
 
 PATIENCE = 1200.0
 """Seconds after which a process that was to end by itself is given up: more than ten times what the longest needs."""
+
+bundle = cache(vl_convert.javascript_bundle)
+"""The scripts of every report, which are always the same and take a second."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,7 @@ def run_here(folder: Path, *arguments: str, **variables: str) -> Outcome:
         patch.setattr(sys, "argv", [str(program.__file__), *arguments])
         patch.setitem(sys.modules, "__main__", program)  # its name is in the usage line
         patch.setattr("equipoise.run.sweep.Child", CellHere)
+        patch.setattr(vl_convert, "javascript_bundle", bundle)
         with written_to(1, out), written_to(2, err), pytest.raises(SystemExit) as end:
             main()
         code = end.value.code

@@ -76,7 +76,7 @@ def nearness(name: str) -> float:
 def test_clients_on_one_axis_are_clients_one_after_another(kind):
     """The vectorised path within float tolerance of the sequential one: every recorded number, and the weights."""
     steady = "method.server.tau=0.001"  # a server that does not take whole steps along rounding noise
-    together, alone = (records(rec(*KINDS[kind], steady, f"engine.together={size}")) for size in (4, 1))
+    together, alone = (records(rec(*KINDS[kind], "rounds=2", steady, f"engine.together={size}")) for size in (4, 1))
     ours, theirs = numbers(together), numbers(alone)
     assert ours.keys() == theirs.keys()
     unread = {f"grad/unreached/experts.{name}.gate" for name in ("visual", "text")}
@@ -91,7 +91,7 @@ def test_clients_on_one_axis_are_clients_one_after_another(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_that_goes_on_from_its_checkpoint_is_never_having_stopped(kind):
-    federation = build(rec(*KINDS[kind]))
+    federation = build(rec(*KINDS[kind], "rounds=2"))
     whole = records(federation)
     again = unpack(pack(whole[0].snapshot))
     rest = list(federate(federation, Local(federation.site), again, 1, nobody))

@@ -18,7 +18,7 @@ from tests.commands import PATIENCE, waiting
 from tests.e2e.conftest import TINY, Equipoise, asked
 
 ROUNDS = 8
-RUN = ("run", "fedprox", *TINY)
+RUN = ("run", "fedprox", *TINY, "engine.threads=1")
 WORKERS = {"local": (), "processes": ("engine.workers=1",)}
 
 
