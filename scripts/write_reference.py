@@ -84,6 +84,7 @@ COMPARE_JSON = [
     ("findings", "what is wrong with the table as a table; as in [diagnose](#equipoise-diagnose), with `rows`"),
 ]
 SWEEP_JSON = [
+    ("sweep", "the name under which `compare --sweep` finds it"),
     ("runs", "run ids, in the order of the grid"),
     ("failed", "[{cell, seed, error}] of the cells that did not finish"),
     ("against, reductions, rows, protocol, findings", "as in `compare`; absent when no cell finished"),

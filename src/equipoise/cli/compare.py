@@ -66,7 +66,8 @@ def print_comparison(comparison: Comparison, form: Format = Format.text) -> None
     for remark in table.remarks(comparison):
         typer.echo(remark)
     typer.echo(f"{table.metrics(comparison)} in per cent; * the 95 % interval leaves out zero")
-    typer.echo(f"differences are paired over {' or '.join(table.paired_over(comparison))}, in points")
+    if len(comparison.lines) > 1:
+        typer.echo(f"differences are paired over {' or '.join(table.paired_over(comparison))}, in points")
 
 
 LEFT_OUT = ("down", "best", "up")

@@ -34,6 +34,7 @@ def print_plan(request: Request, as_json: bool) -> None:
 
 def print_plans(grid: Grid, as_json: bool) -> None:
     """Of a sweep: each row once, and the sum over all cells."""
+    from equipoise.report.times import duration_text
     from equipoise.run.build import build
     from equipoise.run.estimate import estimate
 
@@ -48,7 +49,7 @@ def print_plans(grid: Grid, as_json: bool) -> None:
         return
     for label, each in found.items():
         typer.echo(f"{label}  × {len(rows[label])} seeds: {'; '.join(lines(each))}")
-    typer.echo(f"{len(grid.cells)} runs{'' if total is None else f', about {duration(total)} of one core in all'}")
+    typer.echo(f"{len(grid.cells)} runs{'' if total is None else f', about {duration_text(total)} of one core in all'}")
 
 
 def _total(rows: Sequence[tuple[Estimate, int]]) -> float | None:
@@ -58,24 +59,12 @@ def _total(rows: Sequence[tuple[Estimate, int]]) -> float | None:
 
 def lines(found: Estimate) -> list[str]:
     from equipoise.report.bytes import bytes_text
+    from equipoise.report.times import duration_text
 
     low, middle, high = found.samples
-    cost = "cost not estimated" if found.seconds is None else f"about {duration(found.seconds)} of training"
+    cost = "cost not estimated" if found.seconds is None else f"about {duration_text(found.seconds)} of training"
     return [
         f"{found.clients:,} clients, {found.cohort:,} at a time, {low:,} to {high:,} samples (median {middle:,.0f})",
         f"{found.parameters:,} parameters, {found.steps:,} local steps, {bytes_text(found.bytes_each_way)} each way",
         cost,
     ]
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it.
-
-    >>> duration(0.4), duration(90), duration(7200), duration(400_000)
-    ('1 s', '2 min', '2.0 h', '4.6 days')
-    """
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 3600:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 86400 else f"{seconds / 86400:.1f} days"

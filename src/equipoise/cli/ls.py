@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,7 +36,7 @@ def ls(
         lines = []
     else:
         with open_existing(store) as opened:
-            lines = _chosen(opened, sweep, status)[:limit]
+            lines = _chosen(opened, sweep, status, limit)
     if as_json:
         print_json(lines)
     elif not lines:
@@ -54,14 +55,14 @@ def _require_status(status: str | None) -> None:
         raise UnknownName([Problem("--status", f"status '{status}' is not known{known}")])
 
 
-def _chosen(store: Any, sweep: str | None, status: str | None) -> list[dict[str, Any]]:
+def _chosen(store: Any, sweep: str | None, status: str | None, limit: int) -> list[dict[str, Any]]:
     from equipoise.report.runs import listed
     from equipoise.store import read
 
     members = {run_id for _, run_id in sweep_members(store, sweep)} if sweep is not None else None
     runs = [run for run in read.runs(store, status=status) if members is None or run.run_id in members]  # type: ignore[arg-type]
     sources = read.fused(store)
-    return [{**listed(store, run), "fused_from": sources.get(run.run_id)} for run in runs]
+    return [{**listed(store, run), "fused_from": sources.get(run.run_id)} for run in runs[:limit]]
 
 
 def _nothing(sweep: str | None, status: str | None) -> str:
@@ -70,14 +71,16 @@ def _nothing(sweep: str | None, status: str | None) -> str:
 
 
 def nested(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every run followed by those fused from it; where its source is not in the list, a run stands by itself."""
+    """Every run followed by those fused from it, and from those; one whose source is not listed stands by itself."""
     listed = {line["run_id"] for line in lines}
-    found = []
-    for line in lines:
-        if line["fused_from"] not in listed:
-            below = [each for each in lines if each["fused_from"] == line["run_id"]]
-            found += [line, *({**each, "is_below": True} for each in below)]
-    return found
+
+    def with_fused(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        yield line
+        for below in lines:
+            if below["fused_from"] == line["run_id"]:
+                yield from with_fused({**below, "is_below": True})
+
+    return [each for line in lines if line["fused_from"] not in listed for each in with_fused(line)]
 
 
 def _print(lines: list[dict[str, Any]]) -> None:
@@ -86,17 +89,22 @@ def _print(lines: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     metrics = {line["metric"] for line in lines}
-    rows = [_cells(line, has_metric=len(metrics) > 1) for line in lines]
-    titles = {name: name for name in rows[0]} | {"value": metrics.pop() if len(metrics) == 1 else "headline"}
-    widths = {name: max(len(row[name]) for row in [titles, *rows]) for name in titles}
     console, chosen = Console(), list(LEAST)
+
+    def widths(rows: list[dict[str, str]], *names: str) -> int:
+        return sum(max(len(row[name]) for row in rows) + 1 for name in names)
+
+    rows = [_cells(line, has_metric=len(metrics) > 1) for line in lines]
+    if widths(rows, "run", *LEAST, "value") > console.width:
+        rows = [_cells(line, has_metric=False) for line in lines]
+    titles = {name: name for name in rows[0]} | {"value": metrics.pop() if len(metrics) == 1 else "headline"}
     for name in MORE:
-        if sum(widths[each] + 1 for each in ("run", *chosen, name, "value")) <= console.width:
+        if widths([titles, *rows], "run", *chosen, name, "value") <= console.width:
             chosen.append(name)
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
     names = ["run", *[name for name in rows[0] if name in chosen], "value"]
     for name in names:
-        table.add_column(titles[name], no_wrap=True, min_width=widths[name] if name != "value" else None)
+        table.add_column(titles[name], no_wrap=True, min_width=widths(rows, name) - 1)
     for row in rows:
         table.add_row(*(row[name] for name in names))
     console.print(table)

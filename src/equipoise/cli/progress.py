@@ -46,7 +46,8 @@ class Lines:
             self.note(said(event))
         done = record.step + 1
         seconds = time.monotonic() - self.started
-        left = seconds / (done - self.first) * (self.steps - done)
+        is_over = any(event.kind == "stopped-early" for event in record.events)
+        left = 0.0 if is_over else seconds / (done - self.first) * (self.steps - done)
         clients = len({row.client for row in record.rows if row.name == "steps"})
         figures = figures_of(record, self.headline)
         self.note(
@@ -100,6 +101,7 @@ class Bars:
         assert self.bars is not None
         for event in record.events:
             self.note(said(event))
+        self.bars.done = 0  # of the next checkpoint nobody is done yet
         self.bars.update(self.steps, completed=record.step + 1, figures=figures_of(record, self.headline))
 
     def note(self, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -10,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.cli.compare import Format, print_comparison
-from equipoise.cli.dry_run import DryRun, duration, print_plans
+from equipoise.cli.dry_run import DryRun, print_plans
 from equipoise.cli.options import Json, StoreAt, print_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from equipoise.run.grid import Grid
-    from equipoise.run.sweep import Place
+    from equipoise.run.places import Place
 
 SOURCE = typer.Argument(metavar="FILE|PRESET", help="A sweep file, a study, or any preset.", show_default=False)
 OVERRIDES = typer.Argument(
@@ -55,8 +56,17 @@ def sweep(
         print_plans(grid, as_json)
         return
     places = carried_out(grid, store, jobs)
-    report(places, store, Format.json if as_json else form)
+    report(places, store, Format.json if as_json else form, called(grid, store))
     require_all(places)
+
+
+def called(grid: Grid, store: str | None) -> str:
+    """The name under which `compare --sweep` finds it."""
+    from equipoise.run.sweep import name_of
+    from equipoise.store.database import open_store
+
+    with open_store(store) as opened:
+        return name_of(opened, grid)
 
 
 def carried_out(grid: Grid, store: str | None, jobs: int | None) -> list[Place]:
@@ -84,7 +94,7 @@ def default_jobs(grid: Grid) -> int:
     return cores() if engines == {"local"} else 1
 
 
-def report(places: Sequence[Place], store: str | None, form: Format) -> None:
+def report(places: Sequence[Place], store: str | None, form: Format, name: str) -> None:
     """The comparison of what finished, and what did not finish by name."""
     from equipoise.report.comparison import compare
     from equipoise.report.runs import compared
@@ -100,9 +110,10 @@ def report(places: Sequence[Place], store: str | None, form: Format) -> None:
     if form is Format.json:
         failures = [{"cell": p.cell.label, "seed": p.cell.config.seed, "error": p.error} for p in failed]
         table = comparison.to_json() if comparison else {}
-        print_json({"runs": [place.run_id for place in places], "failed": failures, **table})
+        print_json({"sweep": name, "runs": [place.run_id for place in places], "failed": failures, **table})
     elif comparison:
         print_comparison(comparison, form)
+        print(f"kept as sweep '{name}': equipoise compare --sweep {shlex.quote(name)}", file=sys.stderr)
     for place in failed:
         print(f"failed: {place.cell.label}, seed {place.cell.config.seed}: {place.error}", file=sys.stderr)
 
@@ -145,7 +156,9 @@ class Follower:
         """How long the rest will take, if it takes as long as what was run so far; nothing before the first is done."""
         run = sum(place.state in {"done", "failed"} and not place.is_reused for place in places)
         left = sum(place.state in {"waiting", "running"} for place in places)
-        return f"  left {duration((time.monotonic() - self.started) / run * left)}" if run and left else ""
+        from equipoise.report.times import duration_text
+
+        return f"  left {duration_text((time.monotonic() - self.started) / run * left)}" if run and left else ""
 
     def _tell(self, place: Place, n: int, left: str, total: int) -> None:
         how = "already done" if place.is_reused else place.state

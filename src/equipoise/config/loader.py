@@ -131,7 +131,7 @@ def flat_overrides(overrides: Iterable[str]) -> Flat:
         key, found, value = text.partition("=")
         if not found or not key:
             problems.append(Problem(text, "expected key=value, as in partition.alpha=0.1"))
-        elif not value:
+        elif not value.strip():
             problems.append(Problem(key, f"has no value; to leave it open, write {key}=null"))
         items += [(key, value)] if key == "data.path" else walked(value_of(value), key)
     if problems:

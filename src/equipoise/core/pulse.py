@@ -14,11 +14,15 @@ from collections.abc import Callable
 SIZE = struct.calcsize("d")
 
 
+def nobody() -> float:
+    return 0.0
+
+
 class Pulse:
     def __init__(self) -> None:
         self._clients = 0.0
         self._shared: mmap.mmap | None = None
-        self.others: Callable[[], float] = float
+        self.others: Callable[[], float] = nobody
         """What other processes have done, where there are any."""
 
     def share(self, descriptor: int) -> None:
@@ -35,8 +39,8 @@ class Pulse:
 
 
 def seen_in(memory: mmap.mmap) -> float:
-    """What another process has beaten into its memory."""
-    return float(struct.unpack_from("d", memory, 0)[0])
+    """What another process has beaten into its memory; nothing once that is gone."""
+    return 0.0 if memory.closed else float(struct.unpack_from("d", memory, 0)[0])
 
 
 PULSE = Pulse()

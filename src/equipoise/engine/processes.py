@@ -22,7 +22,7 @@ from torch import Tensor
 
 from equipoise.core.errors import EngineError
 from equipoise.core.machine import cores
-from equipoise.core.pulse import PULSE, seen_in
+from equipoise.core.pulse import PULSE, nobody, seen_in
 from equipoise.core.pulse import SIZE as PULSE_SIZE
 from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientFailure, Event, Result, Task
@@ -116,7 +116,7 @@ class Processes:
         return events
 
     def close(self) -> None:
-        PULSE.others = float
+        PULSE.others = nobody
         self._abandon()
         for worker in self._idle:
             worker.close()
@@ -207,6 +207,6 @@ class Processes:
 
     def _abandon(self) -> None:
         """Kill workers whose answer nobody waits for any more."""
-        for busy in self._busy.values():
-            busy.worker.kill()
-        self._busy.clear()
+        busy, self._busy = self._busy, {}
+        for each in busy.values():
+            each.worker.kill()

@@ -62,7 +62,7 @@ def _require_room(options: ModelOptions, about: tuple[Any, ...]) -> None:
     try:
         with torch.device("meta"):
             model = MODELS.find(options.name).make(options, *about)
-    except (NotImplementedError, RuntimeError) as error:
+    except (NotImplementedError, RuntimeError, TypeError) as error:
         if "overflow" not in str(error):
             return
         size = float("inf")

@@ -35,6 +35,8 @@ class Run:
     up: float = 0.0
     down: float = 0.0
     """Bytes of the whole run, all that went up and all that went down."""
+    healed: Sequence[str] = ()
+    """Codes of findings that a guard reacted to."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
     newest = {run.curve.seed: run for run in group}
     curves = [newest[seed].curve for seed in sorted(newest)]
     return Line(
-        label=group[0].label,
+        label=group[0].label + _healed(list(newest.values())),
         metric=group[0].metric,
         runs=[curve.run_id for curve in curves],
         seeds=[curve.seed for curve in curves],
@@ -132,6 +134,13 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
         up=fmean(run.up for run in newest.values()),
         down=fmean(run.down for run in newest.values()),
     )
+
+
+def _healed(runs: Sequence[Run]) -> str:
+    """That a guard changed runs of a row, and how many of them."""
+    codes = dict.fromkeys(code for run in runs for code in run.healed)
+    n = sum(bool(run.healed) for run in runs)
+    return f" (healed: {', '.join(codes)}{f', {n} of {len(runs)} seeds' if len(runs) > 1 else ''})" if codes else ""
 
 
 def _difference(ours: Sequence[Run], theirs: Sequence[Run], column: str = "final") -> Difference | None:

@@ -42,7 +42,11 @@ const boxes = [...document.querySelectorAll(".scroll")];
 const sizes = new ResizeObserver(entries => entries.forEach(entry => mark(entry.target)));
 for (const box of boxes) { sizes.observe(box); mark(box); box.addEventListener("scroll", () => mark(box)); }
 
-const amount = text => { const found = parseFloat(text.replace("−", "-").replace(",", "")); return isNaN(found) ? null : found; };
+const units = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 };
+const amount = text => {
+  const found = parseFloat(text.replace("−", "-").replace(",", "")), unit = text.split(" ").pop();
+  return isNaN(found) ? null : found * (units[unit] ?? 1);
+};
 function sort(head) {
   const rows = [...head.closest("table").tBodies[0].rows], column = head.cellIndex;
   const down = head.getAttribute("aria-sort") === "ascending";

@@ -99,8 +99,14 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
 
 
 def traffic(store: Store, run: Run, way: str) -> float:
-    """Bytes that went down or up in the whole run so far."""
-    return sum(row.value for row in metrics.rows(store, run.run_id, names=[f"bytes/{way}"], client="server"))
+    """Bytes that went down or up in the whole run so far; older runs left out what clients told for predictions."""
+    names = [f"bytes/{way}", "bytes/asked", "bytes/told"]
+    rows = metrics.rows(store, run.run_id, names=names, client="server")
+    total = sum(row.value for row in rows if row.name == names[0])
+    told = [row.value for row in rows if row.name == "bytes/told"]
+    if way == "down" or any(row.name == "bytes/asked" for row in rows):
+        return total
+    return total + sum(told[-1:] if run.config.get("communication") == "one-shot" else told)
 
 
 def compared(
@@ -126,6 +132,7 @@ def compared(
             _users(store, run, metric or run.headline),
             traffic(store, run, "up"),
             traffic(store, run, "down"),
+            [each["code"] for each in read.findings(store, run.run_id) if each.get("healed")],
         )
         for run in runs
     ]
@@ -158,8 +165,6 @@ def _require_share(store: Store, runs: Sequence[Run], metric: str) -> None:
 def _label(store: Store, run: Run, labels: Mapping[str, str]) -> str:
     """What the row is called; a run that is not done says how far it is."""
     label = labels.get(run.run_id) or run.cell or run.name
-    if healed := [each["code"] for each in read.findings(store, run.run_id) if each.get("healed")]:
-        label = f"{label} (healed: {', '.join(healed)})"
     if run.status == "done":
         return label
     steps = listed(store, run)["steps"]

@@ -153,5 +153,6 @@ def uploaded(store: Store, run: Run, scores: Scores) -> Scores:
     found: Scores = {}
     for way, predicting in ((DOWN, ASKED), (UP, TOLD)):
         total = sum(row.value for row in read.rows(store, run.run_id, names=[way[1]], client="server"))
-        found[way] = total - last.get(predicting[1], 0.0) + scores[predicting]
+        counted = last.get(predicting[1], 0.0) if ASKED[1] in last else 0.0  # older runs left it out of the total
+        found[way] = total - counted + scores[predicting]
     return found

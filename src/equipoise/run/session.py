@@ -85,7 +85,8 @@ def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) 
         so_far = [recorded.event for recorded in read.events(store, run.run_id)]
         federation = build(healed(check(run.config), so_far), folder)
         here = require_same_data(run, federation, folder)
-        write.restart(store, run.run_id, here)
+        server = run.environment.get("predict", here["predict"])  # a healed run was given another one later
+        write.restart(store, run.run_id, {**here, "predict": server})
         snapshot, first = _newest(store, run.run_id, federation)
         text = f"was {was}; goes on after {first} of {federation.config.steps} checkpoints"
         write.add_events(store, run.run_id, [Event("resumed", text), *_changes(run.environment, here)])

@@ -12,47 +12,22 @@ from __future__ import annotations
 
 import json
 import selectors
-import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from equipoise import __version__
-from equipoise.config.blocks import InteractionOptions
-from equipoise.config.schema import Config, check
-from equipoise.core.registry import DATASETS
-from equipoise.data.feature_check import GIVEN
-from equipoise.data.interactions import content_of as interactions_content
-from equipoise.data.splits import content_of as images_content
 from equipoise.engine.wire import Child, receive, send
-from equipoise.run.build import load_histories
-from equipoise.run.grid import Cell, Grid
-from equipoise.run.matching import runs_of
-from equipoise.store import blobs, read, write
+from equipoise.run.grid import Grid
+from equipoise.run.places import Contents, Place, is_here, place_of, trained_clients
+from equipoise.store import read, write
 from equipoise.store.claims import Claims
 from equipoise.store.database import Store
-from equipoise.store.records import Run
 
-State = Literal["waiting", "running", "done", "failed"]
 POLL = 1.0
 """Seconds after which cells of other processes are asked about again."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A cell and where it stands."""
-
-    cell: Cell
-    state: State = "waiting"
-    run_id: str | None = None
-    error: str | None = None
-    exit_code: int = 1
-    """Of the error: 2 where the request was wrong."""
-    value: float | None = None
-    """The headline metric at the end, once it is done."""
-    is_reused: bool = False
 
 
 Follow = Callable[[Sequence[Place]], None]
@@ -60,7 +35,7 @@ Follow = Callable[[Sequence[Place]], None]
 
 def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) -> list[Place]:
     """Every cell's place when all is done; `follow` is called whenever something may have changed."""
-    name = write.name_sweep(store, grid.name, grid.fingerprint(), is_given=grid.is_named)
+    name = name_of(store, grid)
     under_way = Sweep(store, location, replace(grid, name=name), jobs)
     with Claims(store) as claims:
         try:
@@ -71,9 +46,24 @@ def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) ->
         finally:
             under_way.close()
     places = under_way.places
-    write.set_members(store, name, [(p.cell.label, p.run_id) for p in places if p.state == "done" and p.run_id])
+    write.set_members(store, name, _members(store, name, places))
     follow(places)
     return places
+
+
+def name_of(store: Store, grid: Grid) -> str:
+    """What a grid is called in this store."""
+    labels = {cell.label for cell in grid.cells}
+    return write.name_sweep(store, grid.name, grid.fingerprint(), labels, is_given=grid.is_named)
+
+
+def _members(store: Store, name: str, places: Sequence[Place]) -> list[tuple[str, str]]:
+    """(label, run id) of what is done, and of other seeds of the same rows that were done before."""
+    done = {(p.cell.label, p.cell.config.seed): p.run_id for p in places if p.state == "done" and p.run_id}
+    seeds = {run.run_id: run.seed for run in read.runs(store, status="done")}
+    for label, run_id in read.members(store, name):
+        done.setdefault((label, seeds.get(run_id, -1)), run_id)
+    return [(label, run_id) for (label, _), run_id in done.items()]
 
 
 class Sweep:
@@ -82,8 +72,8 @@ class Sweep:
     def __init__(self, store: Store, location: str, grid: Grid, jobs: int) -> None:
         self.store, self.location, self.grid, self.jobs = store, location, grid, jobs
         self.contents = Contents(grid)
-        self.places = [_known(store, cell, self.contents) for cell in grid.cells]
-        self.trained = _trained(store, grid, self.contents)
+        self.places = [place_of(store, cell, self.contents) for cell in grid.cells]
+        self.trained = trained_clients(store, grid, self.contents)
         self.waiting = [i for i, place in enumerate(self.places) if place.state == "waiting"]
         self.idle: list[Child] = []
         self.busy: dict[int, tuple[Child, int]] = {}
@@ -100,9 +90,10 @@ class Sweep:
                 return
             if _training(self.places[i]) in self._under_way() or not claims.take(self._key(i)):
                 continue
-            self.places[i] = _known(self.store, self.places[i].cell, self.contents)
+            self.places[i] = place_of(self.store, self.places[i].cell, self.contents)
             if self.places[i].state != "done" and not self._is_running(i):
                 self._begin(i)
+            self._note_clients(i)
             if self.places[i].state != "waiting":
                 self.waiting.remove(i)
 
@@ -120,9 +111,7 @@ class Sweep:
             else:
                 self.idle.append(child)
                 self.places[i] = replace(self.places[i], **json.loads(answer))
-                key = _training(self.places[i])
-                if self.places[i].state == "done" and key is not None:
-                    self.trained.setdefault(key, str(self.places[i].run_id))
+                self._note_clients(i)
 
     def close(self) -> None:
         for child, _ in self.busy.values():
@@ -137,6 +126,13 @@ class Sweep:
         with suppress(ConnectionError):  # a child that is gone is noticed when it is waited for
             place = self.places[i]
             send(child.socket, _order(self.location, self.grid, place, _source(self.trained, place)))
+
+    def _note_clients(self, i: int) -> None:
+        """Cells that differ in their server only can take the clients of one that is done, if its files are here."""
+        key, run_id = _training(self.places[i]), self.places[i].run_id
+        is_done = self.places[i].state == "done" and key is not None and run_id is not None
+        if is_done and is_here(self.store, read.find_run(self.store, str(run_id))):
+            self.trained.setdefault(str(key), str(run_id))
 
     def _is_running(self, i: int) -> bool:
         """Whether a process of this machine works on it that is no sweep, and so claims nothing."""
@@ -155,56 +151,10 @@ class Sweep:
         return {_training(self.places[i]) for _, i in self.busy.values()} - {None}
 
     def _let_go(self, claims: Claims) -> None:
-        """Of claims that nothing here waits for any more."""
+        """Release the claims that no cell of this process needs any more."""
         needed = {self._key(i) for i in [*self.waiting, *(i for _, i in self.busy.values())]}
         for key in claims.taken - needed:
             claims.release(key)
-
-
-class Contents:
-    """The hash of the data that a cell would read now; each set is read once, its limits do not matter."""
-
-    def __init__(self, grid: Grid) -> None:
-        self.folder = grid.data_path
-        self.known: dict[str, str] = {}
-
-    def of(self, cell: Cell) -> str:
-        config, options = cell.config, cell.config.data
-        key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
-        if isinstance(options, InteractionOptions) and options.features not in GIVEN:  # a control is drawn
-            key += str(config.seed)
-        if key not in self.known:
-            self.known[key] = self._read(config)
-        return self.known[key]
-
-    def _read(self, config: Config) -> str:
-        if isinstance(config.data, InteractionOptions):
-            histories, features = load_histories(config, config.data, self.folder)
-            return interactions_content(histories.interactions, features)
-        return images_content(DATASETS.find(config.data.name).make(config.data, self.folder))
-
-
-def _known(store: Store, cell: Cell, contents: Contents) -> Place:
-    """Where a cell stands: done already, begun and left by somebody, or not begun.
-
-    A run of another machine whose files are not here cannot be gone on with: the cell begins anew.
-    """
-    found = runs_of(store, cell.config)
-    runs = [run for run in found if run.version == __version__ and run.environment["content"] == contents.of(cell)]
-    for run in runs:
-        if run.status == "done":
-            value = read.final_metrics(store, run.run_id).get(run.headline)
-            return Place(cell, "done", run.run_id, value=value, is_reused=True)
-    here = [run for run in runs if _is_here(store, run)]
-    return Place(cell, run_id=here[0].run_id if here else None)
-
-
-def _is_here(store: Store, run: Run) -> bool:
-    """Whether a run can be gone on with on this machine: it ran here, or its files are here."""
-    if run.environment["host"] == socket.gethostname():
-        return True
-    newest = read.checkpoints(store, run.run_id)[:1]
-    return run.status != "running" and all(blobs.is_there(store, d) for each in newest for d in each.manifest.values())
 
 
 def _training(place: Place) -> str | None:
@@ -215,19 +165,6 @@ def _source(trained: Mapping[str, str], place: Place) -> str | None:
     """The run whose clients a cell can take; none in rounds, where the server is part of the training."""
     key = _training(place)
     return None if key is None else trained.get(key)
-
-
-def _trained(store: Store, grid: Grid, contents: Contents) -> dict[str, str]:
-    """Training hash → a run that is done and has those clients, for what the cells need."""
-    cells = {key: cell for cell in grid.cells if (key := cell.config.training_fingerprint()) is not None}
-    found: dict[str, str] = {}
-    for run in read.runs(store, status="done") if cells else []:
-        if run.version == __version__ and run.config["communication"] == "one-shot":
-            key = check(run.config).training_fingerprint()
-            is_same = key is not None and key in cells and run.environment["content"] == contents.of(cells[key])
-            if is_same and _is_here(store, run):
-                found[str(key)] = run.run_id
-    return found
 
 
 def _order(location: str, grid: Grid, place: Place, clients_of: str | None) -> bytes:

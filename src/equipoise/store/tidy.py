@@ -8,8 +8,7 @@ from sqlalchemy import delete, select
 
 from equipoise.core.errors import StoreError
 from equipoise.store import blobs, tables
-from equipoise.store.locks import is_alive
-from equipoise.store.read import referenced
+from equipoise.store.read import find_run, referenced
 from equipoise.store.transact import Store, reading, writing
 
 
@@ -34,9 +33,9 @@ def left_over(store: Store) -> int:
 
 def remove(store: Store, run_ids: Collection[str]) -> None:
     """All of these runs, or none of them; partitions that no run has any more go with them."""
-    alive = [run_id for run_id in run_ids if is_alive(store, run_id)]
+    alive = [run_id for run_id in run_ids if find_run(store, run_id).status == "running"]
     if alive:
-        what = f"somebody is working on {', '.join(alive)}"
+        what = f"somebody is working on {', '.join(alive)}, here or on another machine"
         raise StoreError(what, where=store.location, fix="stop it first, or leave it out")
     runs, partitions = tables.runs, tables.partitions
     with writing(store) as connection:

@@ -18,9 +18,9 @@ def line(run_id: str, fused_from: str | None = None, **more: Any) -> dict[str, A
 
 
 def test_fused_runs_stand_below_the_run_they_are_of() -> None:
-    lines = [line("c", "a"), line("b"), line("d", "gone"), line("a")]
+    lines = [line("e", "c"), line("c", "a"), line("b"), line("d", "gone"), line("a")]
     assert [(each["run_id"], each.get("is_below", False)) for each in nested(lines)] == [
-        ("b", False), ("d", False), ("a", False), ("c", True),
+        ("b", False), ("d", False), ("a", False), ("c", True), ("e", True),
     ]  # fmt: skip
 
 

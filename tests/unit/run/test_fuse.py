@@ -9,13 +9,15 @@ from equipoise.config.schema import Config
 from equipoise.core.codec import decode
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import PREDICTS
+from equipoise.report.runs import traffic
 from equipoise.run import fuse as module
 from equipoise.run.fuse import Server, fuse, servers_of
 from equipoise.run.session import start
 from equipoise.run.watch import Nobody
-from equipoise.store import blobs, read, write
+from equipoise.store import blobs, read, tables, write
 from equipoise.store.database import Store, open_store
 from equipoise.store.records import Run
+from equipoise.store.transact import writing
 from tests.conftest import one_shot, tiny
 
 from .conftest import Breaks
@@ -250,3 +252,17 @@ def test_of_a_run_that_stopped_early_the_best_clients_are_fused(store):
     ]
     assert kind == "fused"
     assert "after checkpoint 1;" in text
+
+
+def test_the_clients_of_a_run_that_counted_no_questions_are_fused_with_theirs_added(store):
+    """As in stores of earlier versions: the total leaves out what clients told, and nothing says what was asked."""
+    run = run_of(store, one_shot("method=fafi", "server.predict=energy-gate", epochs=1, checkpoints=1))
+    told = last(store, run.run_id)["bytes/told"]
+    table = tables.metrics
+    with writing(store) as connection:
+        connection.execute(table.delete().where(table.c.name == "bytes/asked"))
+        connection.execute(table.update().where(table.c.name == "bytes/up").values(value=table.c.value - told))
+    up = last(store, run.run_id)["bytes/up"]
+    (plain,) = fuse(store, run, [Server(predict="probability-ensemble")])
+    assert last(store, plain)["bytes/up"] == up > 0
+    assert traffic(store, run, "up") == up + told

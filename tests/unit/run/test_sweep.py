@@ -9,13 +9,15 @@ import pytest
 
 from equipoise.config.loader import Request
 from equipoise.core.errors import ConfigError
+from equipoise.run import places
 from equipoise.run import sweep as module
 from equipoise.run.grid import Cell, Grid
 from equipoise.run.session import start
 from equipoise.run.sweep import sweep
 from equipoise.run.watch import Nobody
-from equipoise.store import read
+from equipoise.store import read, tables
 from equipoise.store.claims import Claims
+from equipoise.store.transact import writing
 from tests.conftest import nobody, tiny
 
 from .conftest import Breaks
@@ -92,17 +94,17 @@ def test_ctrl_c_leaves_nobody_behind(store, location, children):
 
 def test_a_run_of_another_version_is_not_reused(store, location, monkeypatch):
     start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
-    monkeypatch.setattr(module, "__version__", "99")
+    monkeypatch.setattr(places, "__version__", "99")
     grid = a_grid(("a", "seed=1"))
-    assert module._known(store, grid.cells[0], module.Contents(grid)).state == "waiting"
+    assert places.place_of(store, grid.cells[0], places.Contents(grid)).state == "waiting"
 
 
 def test_a_run_on_other_data_is_not_reused(store, monkeypatch):
     start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
     grid = a_grid(("a", "seed=1"))
-    assert module._known(store, grid.cells[0], module.Contents(grid)).state == "done"
-    monkeypatch.setattr(module, "images_content", lambda dataset: "other")
-    assert module._known(store, grid.cells[0], module.Contents(grid)).state == "waiting"
+    assert places.place_of(store, grid.cells[0], places.Contents(grid)).state == "done"
+    monkeypatch.setattr(places, "images_content", lambda dataset: "other")
+    assert places.place_of(store, grid.cells[0], places.Contents(grid)).state == "waiting"
 
 
 def test_a_cell_that_somebody_else_is_running_is_waited_for(store, location):
@@ -164,3 +166,19 @@ def test_an_order_says_all_a_cell_needs(tmp_path, store):
         "cell": "a",
         "data_path": str(tmp_path),
     }
+
+
+def test_other_seeds_of_the_same_rows_stay_in_the_table(store, location):
+    for seed in (1, 7):
+        sweep(store, location, a_grid(("a", f"seed={seed}")), 1, nobody)
+    assert sorted(read.find_run(store, run_id).seed for _, run_id in read.members(store, "a-sweep")) == [1, 7]
+
+
+def test_a_sweep_of_an_older_store_keeps_its_table(store, location):
+    """Its grid is not known: another one of the same name is numbered, one with the same labels goes on with it."""
+    sweep(store, location, a_grid(("a", "seed=1")), 1, nobody)
+    with writing(store) as connection:
+        connection.execute(tables.sweeps.delete())
+    sweep(store, location, a_grid(("b", "client.lr=0.2")), 1, nobody)
+    sweep(store, location, a_grid(("a", "seed=1")), 1, nobody)
+    assert [[label for label, _ in read.members(store, name)] for name in read.sweeps(store)] == [["a"], ["b"]]

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from equipoise.core.errors import StoreError
-from equipoise.store import blobs, read, tidy
+from equipoise.store import blobs, read, tables, tidy
 from equipoise.store.database import Store
+from equipoise.store.transact import writing
 from equipoise.store.write import commit_step, create_run, hold
 
 from .conftest import a_run
@@ -36,3 +37,11 @@ def test_a_run_that_somebody_works_on_is_not_removed(store: Store) -> None:
     with hold(store, "a-000001"), pytest.raises(StoreError, match="somebody is working on a-000001"):
         tidy.remove(store, ["a-000001", "b-000001"])
     assert len(read.runs(store)) == 2
+
+
+def test_a_run_of_another_machine_is_not_removed_while_it_says_running(store: Store) -> None:
+    with_files(store, "a-000001", b"x")
+    with writing(store) as connection:
+        connection.execute(tables.runs.update().values(environment={"host": "elsewhere"}))
+    with pytest.raises(StoreError, match="on another machine"):
+        tidy.remove(store, ["a-000001"])

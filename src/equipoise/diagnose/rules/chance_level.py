@@ -1,7 +1,7 @@
 """A result that equals chance.
 
-    |metric − chance| < errors · √(chance·(1 − chance)/n)   at the end        n test images or users
-    of a table that does not say n:                    |metric − chance| < within
+    metric < chance + errors · √(chance·(1 − chance)/n)   at the end        n test images or users
+    metric < chance + within                               where nobody says n
 
 Accuracy's chance is 1/C; a ranking records its own. Where nobody says C it is the number of recorded recalls; without
 those it is read off an accuracy that stands still at one whole C-th after the losses have stopped being finite: cells
@@ -74,7 +74,7 @@ def _classes(run: Recording, accuracy: Curve, limit: Limits) -> float | None:
     value = float(accuracy.values[-1])
     nearest = round(1 / value) if value > limit["within"] else 0
     is_still = len(accuracy) >= STILL and np.ptp(accuracy.values[-STILL:]) < limit["within"]
-    is_one_of = nearest > 1 and abs(value - 1 / nearest) < limit["within"] / nearest
+    is_one_of = nearest > 1 and abs(value - 1 / nearest) < limit["within"]
     return float(nearest) if is_still and is_one_of and _lost_losses(run) else None
 
 

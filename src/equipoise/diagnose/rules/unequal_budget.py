@@ -12,6 +12,7 @@ from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rules.no_better_than_untrained import is_control
 
 POOLED = "centralised"
 """The method with one client, who takes part whatever the fraction is."""
@@ -29,7 +30,7 @@ POOLED = "centralised"
 def unequal_budget(run: Recording, limit: Limits) -> Iterator[Sign]:
     first = run.table[0]
     for row in run.table[1:]:
-        if budget(row) != budget(first):
+        if budget(row) != budget(first) and not is_control(row.settings):
             (passes, data), (others, theirs) = budget(row), budget(first)
             numbers: dict[str, float | str] = {"passes": passes, "data": data, "others": others, "theirs": theirs}
             yield Sign(None, [], {**numbers, "first": first.label}, row=row.label)
