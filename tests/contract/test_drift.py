@@ -18,7 +18,7 @@ from tests.conftest import records
 LONG = ("data.users=200", "data.length=300", "data.items=3000", "data.split=slices", "data.slices=10", "rounds=9")
 
 
-@pytest.mark.parametrize("generator_seed", [1, 2])
+@pytest.mark.parametrize("generator_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_planted_drift_is_found_within_two_slices_and_the_others_stay_silent(generator_seed):
     federation = build(load("rec/feddmmr", [*LONG, f"data.generator_seed={generator_seed}"]).config)
     judge = federation.judge

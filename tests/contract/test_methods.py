@@ -44,9 +44,8 @@ def run(request) -> tuple[Config, list[Record]]:
         return config, records(config)
 
 
-def test_the_same_numbers_for_the_same_seed_and_others_for_another(run):
+def test_another_seed_gives_other_numbers(run):
     config, steps = run
-    assert numbers(records(config)) == numbers(steps)
     federation = build(config.model_copy(update={"seed": config.seed + 1}))
     other = next(federate(federation, Local(federation.site), first_snapshot(federation), 0, nobody))
     assert numbers([other]) != numbers(steps[:1])
@@ -88,7 +87,7 @@ class Backwards:
         pass
 
 
-def test_who_answers_first_does_not_matter(run):
+def test_the_same_seed_gives_the_same_numbers_whoever_answers_first(run):
     config, steps = run
     federation = build(config)
     backwards = list(federate(federation, Backwards(federation.site), first_snapshot(federation), 0, nobody))

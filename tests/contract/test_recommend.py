@@ -72,7 +72,17 @@ def nearness(name: str) -> float:
     return 1 / 8 if name.startswith(("hr@", "ndcg@", "mrr", "accuracy/")) else 2e-4
 
 
-@pytest.mark.parametrize("kind", KINDS)
+SAME_LOSS = {"visual", "all that is unmet", "bpr with all"}
+"""Kinds whose arithmetic is that of another kind, of other sizes."""
+SAME_STATE = SAME_LOSS | {"whole catalogue", "sampled", "bpr"}
+"""Kinds that keep no more than another kind."""
+
+
+def kinds(elsewhere: set[str]) -> list[object]:
+    return [pytest.param(kind, marks=pytest.mark.slow if kind in elsewhere else ()) for kind in KINDS]
+
+
+@pytest.mark.parametrize("kind", kinds(SAME_LOSS))
 def test_clients_on_one_axis_are_clients_one_after_another(kind):
     """The vectorised path within float tolerance of the sequential one: every recorded number, and the weights."""
     steady = "method.server.tau=0.001"  # a server that does not take whole steps along rounding noise
@@ -89,7 +99,7 @@ def test_clients_on_one_axis_are_clients_one_after_another(kind):
         assert torch.allclose(tensor, alone[-1].snapshot.server.model[name], rtol=1e-3, atol=near), name
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds(SAME_STATE))
 def test_a_run_that_goes_on_from_its_checkpoint_is_never_having_stopped(kind):
     federation = build(rec(*KINDS[kind], "rounds=2"))
     whole = records(federation)

@@ -100,6 +100,7 @@ def test_one_shot_clients_go_on_from_where_they_stopped():
             assert torch.allclose(ours[-1].snapshot.own[client].model[name], tensor, rtol=1e-2, atol=1e-3), name
 
 
+@pytest.mark.slow
 def test_workers_give_the_numbers_of_this_process():
     ours, local = (records(made(*engine, together=2)) for engine in (ONE_WORKER, ()))
     assert numbers(ours) == numbers(local)

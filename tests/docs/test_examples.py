@@ -28,7 +28,15 @@ from tests.docs.documents import DOCS, DOCUMENTS, README, README_ZH, ROOT, block
 from tests.unit.diagnose.runs import found, run_of
 
 SHELL = [path for path in DOCUMENTS if path != README_ZH and blocks(path, "sh")]
-SLOW = {"diagnose.md", "report.md", "fuse.md", "run-a-sweep.md", "write-a-preset.md", "use-all-cores.md"}
+SLOW = {
+    "diagnose.md",
+    "report.md",
+    "fuse.md",
+    "run-a-sweep.md",
+    "write-a-preset.md",
+    "use-all-cores.md",
+    "first-run.md",
+}
 """Pages whose commands have tests of their own: run with -m slow."""
 PAGES = [pytest.param(path, marks=pytest.mark.slow if path.name in SLOW else ()) for path in SHELL]
 SMALL = ["data.limit=200", "model=mlp", "rounds=1", "partition.clients=3"]
@@ -116,6 +124,7 @@ def in_the_room(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
+@pytest.mark.slow
 def test_a_policy_is_one_file_and_one_test(tmp_path: Path) -> None:
     """Nothing else: the command lists it, and its own test and the contract of every policy pass."""
     room = tmp_path / "balance"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.conftest import Equipoise
 
-SMALL = ["data.limit=600"]
+SMALL = ["data.limit=300"]
 TABLE = "run,step,round,client,name,value\n" + "".join(f"mine,{t},{t},3,lam,{2.0**t}\n" for t in range(10))
 
 

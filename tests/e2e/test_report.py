@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with two λ policies over two seeds, one recommender, and one run that failed."""
     place = tmp_path_factory.mktemp("report")
     for arguments in (
-        ["sweep", "etf-align", "balance=v10,v9", "data.limit=600", "client.epochs=10", "checkpoints=5", "--seeds", "2"],
+        ["sweep", "etf-align", "balance=v10,v9", "data.limit=300", "client.epochs=10", "checkpoints=5", "--seeds", "2"],
         ["run", "rec/feddmmr", "rounds=4", "evaluate.every=2", "data.users=60"],
         ["run", "fedavg", *TINY, "rounds=3", "client.lr=1e6"],
     ):

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.config.loader import Request, load
 from equipoise.core.values import Row
+from equipoise.run.session import start
 from equipoise.store import blobs, read
 from equipoise.store.database import open_store
 from tests.commands import PATIENCE, waiting
 from tests.e2e.conftest import TINY, Equipoise, asked
+from tests.unit.run.conftest import Breaks
 
 ROUNDS = 8
 RUN = ("run", "fedprox", *TINY, "engine.threads=1")
@@ -60,14 +63,27 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, err
 
 
+def wait_until_gone(processes: list[str]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while any(Path(f"/proc/{process}/cmdline").exists() for process in processes):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 @pytest.mark.parametrize(
     ("at_round", "engine"), [(1, "local"), pytest.param(5, "local", marks=pytest.mark.slow), (3, "processes")]
 )
 def test_killed_runs_resume_to_the_last_bit(
     at_round: int, engine: str, equipoise: Equipoise, tmp_path: Path, expected: list[Row]
 ) -> None:
+    """While it runs nobody else resumes it; killed, it leaves no worker behind."""
     with begun(tmp_path, f"engine={engine}", *WORKERS[engine], at_round=at_round) as process:
+        refused = equipoise("resume", "latest", code=1)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         process.kill()
+    assert "is being worked on by another process" in refused.err
+    assert len(children) == len(WORKERS[engine])
+    wait_until_gone(children)
     (listed,) = equipoise("ls", "--json").json
     assert listed["status"] == "killed"
     resumed = equipoise("resume", "latest", "--json")
@@ -88,17 +104,6 @@ def test_a_killed_recommender_goes_on_with_its_memories(equipoise: Equipoise, tm
     assert {"memory/effect", "hr@10/full"} <= {row.name for row in resumed}
 
 
-def test_workers_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
-    with begun(tmp_path, "engine=processes", *WORKERS["processes"], at_round=2) as process:
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        process.kill()
-    assert children
-    deadline = time.monotonic() + PATIENCE
-    while any(Path(f"/proc/{child}/cmdline").exists() for child in children):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_cleanly(number: signal.Signals, equipoise: Equipoise, tmp_path: Path, expected: list[Row]) -> None:
     with begun(tmp_path, at_round=2) as process:
@@ -114,10 +119,11 @@ def test_ctrl_c_ends_cleanly(number: signal.Signals, equipoise: Equipoise, tmp_p
 
 
 def test_a_corrupt_checkpoint_falls_back_and_says_so(equipoise: Equipoise, tmp_path: Path, expected: list[Row]) -> None:
-    with begun(tmp_path, at_round=4) as process:
-        process.kill()
     store = tmp_path / "runs" / "equipoise.db"
+    config = load("fedprox", [*RUN[2:], f"rounds={ROUNDS}"]).config
     with open_store(store) as opened:
+        with pytest.raises(KeyboardInterrupt):
+            start(opened, Request(config, None), Breaks(KeyboardInterrupt(), 4))
         run = read.runs(opened)[0]
         newest = read.checkpoints(opened, run.run_id)[0]
         path = blobs.blob_path(opened, newest.manifest["server"])
@@ -129,12 +135,6 @@ def test_a_corrupt_checkpoint_falls_back_and_says_so(equipoise: Equipoise, tmp_p
     assert numbers(store) == expected
     events = equipoise("show", "latest", "--json").json["events"]
     assert "checkpoint-damaged" in {event["kind"] for event in events}
-
-
-def test_a_running_run_is_not_resumed_twice(equipoise: Equipoise, tmp_path: Path) -> None:
-    with begun(tmp_path, at_round=1):
-        refused = equipoise("resume", "latest", code=1)
-    assert "is being worked on by another process" in refused.err
 
 
 def test_a_finished_run_has_nothing_left_to_resume(equipoise: Equipoise) -> None:

@@ -108,7 +108,7 @@ def test_the_demo_compares_and_says_where_things_are(
     equipoise: Equipoise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With fewer images, clients and epochs."""
-    small = ["data.limit=200", "partition.clients=3", "client.epochs=2", "checkpoints=2"]
+    small = ["data.limit=200", "partition.clients=2", "client.epochs=2", "checkpoints=2"]
     monkeypatch.setattr(grid, "load_grid", partial(grid.load_grid, overrides=small))
     assert_demonstrated(equipoise, tmp_path)
 

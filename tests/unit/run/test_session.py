@@ -22,7 +22,7 @@ from .conftest import Breaks
 
 CONFIGS = {
     "rounds": tiny("rounds=3", "method=fedavgm"),
-    "one-shot": one_shot("client.optimiser=adamw", epochs=3, checkpoints=3),
+    "one-shot": one_shot("client.optimiser=adamw", "evaluate.beside=last", epochs=3, checkpoints=3),
     "kept apart": tiny("rounds=3", "method=local-only", "server.fraction=0.67"),
 }
 
