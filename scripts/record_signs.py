@@ -54,6 +54,7 @@ RUNS = {
     "stages": "fedavg model=cnn model.norm=batch rounds=4 'client.stages=[{rounds: 2, groups: [encoder]}]'",
     "FedAvg, equal clients": "fedavg partition=iid rounds=4",
     "FedAvg that diverges": "fedavg client.lr=1000 rounds=3 partition=iid",
+    "FedAvg, an easy task": "fedavg data=synthetic partition=iid rounds=10 model=mlp",
     "nothing learnt": "fedavg client.lr=1e-9 rounds=2",
     "FedDMMR": SMALL_REC,
     "FedDMMR, gate": f"{SMALL_REC} model.fusion=gate",
@@ -86,6 +87,7 @@ CASES = {
     "non-finite": ("FedAvg that diverges", "FedAvg, equal clients"),
     "partition-overlap": ("FAFI, overlapping", "FAFI"),
     "class-blind": ("FAFI", "FAFI, equal clients"),
+    "no-better-than-untrained": ("FAFI", "FedAvg, an easy task"),
 }
 """code → (a run that it names, a near miss). The rules that are not here name what this program refuses or cannot do,
 or need two runs or a clock: `tests/unit/diagnose/test_rules.py` has their arithmetic."""

@@ -55,11 +55,12 @@ RUN_JSON = [
     ("error", "the message of a failed or stopped run, otherwise null"),
     ("config", "the resolved configuration: every key of [config.md](config.md)"),
     ("headline", "name of the metric that tables show for this method"),
+    ("predict", "how the merged thing predicts; where a guard replaced the server, the old one and the new one"),
     ("metrics", "{name: value} of the server at the last checkpoint; see [metrics.md](metrics.md)"),
     ("best", "{step, value, selected_by}: the headline where validation peaks; null before the first score"),
     ("curve", "{steps, values, validation}: the headline and validation over the scored checkpoints"),
     ("stream", "{slices, change}: figures of each scored slice, and what alarms cost; null where nothing is a stream"),
-    ("bytes", "{down, up}: what crossed the network in the whole run"),
+    ("bytes", "{down, up}: all that crossed the network in the whole run"),
     ("partition", "fingerprint of who owned what"),
     ("version", "version of Equipoise that trained it"),
     ("created", "when it began, UTC"),
@@ -83,6 +84,7 @@ COMPARE_JSON = [
     ("findings", "what is wrong with the table as a table; as in [diagnose](#equipoise-diagnose), with `rows`"),
 ]
 SWEEP_JSON = [
+    ("sweep", "the name under which `compare --sweep` finds it"),
     ("runs", "run ids, in the order of the grid"),
     ("failed", "[{cell, seed, error}] of the cells that did not finish"),
     ("against, reductions, rows, protocol, findings", "as in `compare`; absent when no cell finished"),
@@ -121,6 +123,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("findings[].evidence", "[{client, steps, …}]: the numbers, strongest first; client null is the server"),
         ("findings[].saw, findings[].cause, findings[].remedy", "a sentence each"),
         ("findings[].override", "the remedy as settings of `equipoise run`; empty where none helps"),
+        ("findings[].healed", "where a guard reacted to it: the checkpoint and the settings it changed"),
         ("findings[].because", "codes of findings of the same run that explain this one"),
         ("findings[].rows", "in a comparison, the rows that it concerns; empty otherwise"),
         ("not_examined", "[{code, missing}]: rules whose inputs were not recorded"),
@@ -132,7 +135,8 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("failure, signal", "what it names, and the formula"),
         ("reads", "metric names, `fact:x` for what `--set x=…` gives, `reference` for `--against`; a\\|b is either"),
         ("limits", "{name: value}, changed by `--set code.name=value`"),
-        ("cause, remedy, override", "what a finding says"),
+        ("cause", "what a finding says"),
+        ("remedies", "[{text, settings}]: what it advises, the first that the run's own settings allow"),
     ],
     "ls": [
         ("run_id, name, status, method, data, seed", "as in `show`; `data` is the name of the set"),
@@ -140,6 +144,16 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("created, finished, error", "as in `show`"),
         ("steps", "{done, planned}: checkpoints"),
         ("metric, value", "the headline and its newest value, or null"),
+        ("fused_from", "the run whose clients a fused run has, or null"),
+    ],
+    "rm": [
+        ("runs", "ids of the runs"),
+        ("bytes", "size of the files that no other run needs"),
+        ("removed", "false with `--dry-run`"),
+    ],
+    "gc": [
+        ("bytes", "size of the files that no run needs"),
+        ("removed", "false with `--dry-run`"),
     ],
     "partition": [
         ("name, clients, samples", "splitter, number of clients, images over all clients"),
@@ -608,24 +622,32 @@ def rules() -> Iterator[str]:
         " checkpoint, `end` of a whole run, `compare` of a table of runs (in `compare` and `sweep`). Reads:"
         " [metric names](metrics.md); `fact:x` is known of a stored run or given as `--set x=…`; `reference` is"
         " `--against RUN`, `table` the rows of a comparison; a\\|b is either. A rule without what it reads is not"
-        " examined."
+        " examined. Of the remedies the first is advised that the run can take and does not have already; `{server}` is"
+        " the recorded way to predict that is best on validation."
     )
     found = list(described_rules())
-    rows = [[f"[{each['code']}](#{each['code']})", each["severity"], each["when"], each["failure"]] for each in found]
+    rows = [
+        [f"[{each['code']}](#{each['code']})", each["severity"], ", ".join(each["when"]), each["failure"]]
+        for each in found
+    ]
     yield table(["code", "severity", "when", "failure"], rows)
     for each in found:
         yield f"## {each['code']}"
         yield each["failure"]
         yield f"```text\n{each['signal']}\n```"
         limits = ", ".join(f"`{name}` {value:g}" for name, value in each["limits"].items()) or "none"
-        override = f" `{each['override']}`" if each["override"] else ""
+        remedies = [f"{one['text']}{_coded(one['settings'])}" for one in each["remedies"]]
         rows = [
             ["reads", ", ".join(f"`{need}`" for need in each["reads"])],
             ["limits", limits],
             ["cause", each["cause"]],
-            ["remedy", f"{each['remedy']}{override}"],
+            *([name, text] for name, text in zip(["remedy", *["or"] * len(remedies)], remedies, strict=False)),
         ]
         yield table(["", ""], rows)
+
+
+def _coded(settings: str) -> str:
+    return f" `{settings}`" if settings else ""
 
 
 def error_classes() -> Iterator[str]:

@@ -1,7 +1,15 @@
-"""What the tests share: a seed, tiny configurations, and ways to run them to the end."""
+"""What the tests share: a seed, tiny configurations, and ways to run them to the end.
+
+Bits are promised for the same machine, configuration and engine, and for the same order of operations: those tests use
+`assert_same` and `==`. Where two orders of arithmetic meet, a sum by hand against a product by the maths library or a
+whole batch against its parts, processors round differently, and the tolerance is what that rounding can come to.
+
+EQUIPOISE_TEST_THREADS=2 runs the same tests with two threads; the default is one.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,9 +21,10 @@ import torch
 from hypothesis import HealthCheck, settings
 from torch import Tensor
 
+from equipoise.config.blocks import EngineOptions
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
-from equipoise.core.registry import METHODS, Registry
+from equipoise.core.registry import ENGINES, METHODS, Registry
 from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.loop import Record, federate, first_snapshot
@@ -26,6 +35,8 @@ settings.load_profile("untimed")
 
 TINY = ("data.limit=200", "data.test_limit=60", "partition.alpha=0.5", "partition.clients=3", "client.epochs=1")
 Numbers = dict[tuple[int, int | None, str], float]
+THREADS = int(os.environ.get("EQUIPOISE_TEST_THREADS", "1"))
+"""How many threads torch has in the tests, and in the runs that do not set `engine.threads`."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,10 +45,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure() -> None:
+    """Make `engine.threads` default to THREADS.
+
+    A run sets torch's threads from its configuration, here and in the workers that it starts, so the test process alone
+    would change nothing. Commands that tests start as processes of their own keep the product's default.
+    """
+    if THREADS == 1:
+        return
+    for options in (EngineOptions, *(entry.options for entry in ENGINES)):
+        options.model_fields["threads"].default = THREADS
+        options.model_rebuild(force=True)
+
+
 @pytest.fixture(autouse=True)
-def one_thread() -> None:
+def threads() -> None:
     """Whatever a test before this one set: threads of several workers on few cores wait for one another."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(THREADS)
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def test_what_stands_beside_a_slice_is_of_what_came_before_it():
     data, slices = judge.histories.interactions, judge.histories.slices
     last = [max(0, min(b, a + 5) - max(1, a)) for a, b in slices[:, 3:5].tolist()]
     assert judge.tested == sum(last)
-    found, _ = judge.observe(Merged(federation.start, ()), {}, 1)
+    found, _ = judge.observe(Merged(federation.start, ()), {}, 1, is_last=False)
     assert 0 < found[None, "hr@10/full/chance"] < 0.1
     before = [data.history(user)[: slices[user, 2]] for user in range(20)]
     times = np.bincount(np.concatenate(before), minlength=data.n_items)

@@ -39,7 +39,9 @@ def assert_alike(*overrides: str, model: str = "mlp", near: float = 1e-5) -> Non
         assert one.client == other.client
         assert one.metrics.keys() == other.metrics.keys()
         for name in one.metrics.keys() - {"seconds"}:
-            assert other.metrics[name] == pytest.approx(one.metrics[name], rel=1e-3, abs=1e-4), name
+            # two answers may be as near as rounding: one image of a batch, of which the smallest has two
+            closest = 0.5 / one.metrics["steps"] if name == "accuracy/train" else 1e-4
+            assert other.metrics[name] == pytest.approx(one.metrics[name], rel=1e-3, abs=closest), name
         for group, state in one.own.groups().items():
             theirs = other.own.groups()[group]
             assert state.keys() == theirs.keys()
@@ -122,4 +124,5 @@ def test_a_client_that_fails_stops_and_the_others_go_on():
     healthy = trained(config)
     for client in (0, 2, 3, 4):
         assert isinstance(results[client], ClientUpdate)
-        assert torch.allclose(results[client].model["head.weight"], healthy[client].model["head.weight"], atol=1e-6)
+        ours, theirs = (update.model["head.weight"] for update in (results[client], healthy[client]))
+        assert torch.allclose(ours, theirs, rtol=1e-3, atol=1e-5), "four beside one that stopped, and five"

@@ -21,8 +21,10 @@ from equipoise.diagnose.limits import LIMITS
 from equipoise.diagnose.rule import RULES
 from equipoise.run.build import build, make_engine
 from equipoise.run.loop import federate, first_snapshot
+from equipoise.store import read
+from equipoise.store.database import open_store
 from tests.commands import PATIENCE, run_lines
-from tests.docs.documents import DOCS, DOCUMENTS, README_ZH, ROOT, blocks, name_of
+from tests.docs.documents import DOCS, DOCUMENTS, README, README_ZH, ROOT, blocks, name_of
 from tests.unit.diagnose.runs import found, run_of
 
 SHELL = [path for path in DOCUMENTS if path != README_ZH and blocks(path, "sh")]
@@ -49,6 +51,15 @@ def test_shell_blocks_run(document: Path, tmp_path: Path) -> None:
     for block in blocks(document, "sh"):
         assert block.text.startswith("equipoise "), "a block that is not ours to run is marked `text`"
         run_lines(tmp_path, block.text)
+    if document == README:
+        assert warnings_in(tmp_path) == [], "what a newcomer tries first ends in a warning"
+
+
+def warnings_in(folder: Path) -> list[str]:
+    """What the diagnosis of the runs of a folder found, above a note."""
+    with open_store(folder / "runs" / "equipoise.db") as store:
+        found = [finding for run in read.runs(store) for finding in read.findings(store, run.run_id)]
+    return [finding["code"] for finding in found if finding["severity"] != "note"]
 
 
 @pytest.fixture

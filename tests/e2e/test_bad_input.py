@@ -79,7 +79,7 @@ def test_a_run_that_is_not_there(equipoise: Equipoise) -> None:
     for name in ("show", "resume", "compare"):
         assert f"did you mean {run_id}?" in equipoise(name, f"x{run_id[1:]}", code=2).err
     assert "no run was named" in equipoise("compare", code=2).err
-    assert "no runs of sweep 'none'" in equipoise("ls", "--sweep", "none").out
+    assert "sweep 'none' is not known" in equipoise("ls", "--sweep", "none", code=2).err
 
 
 def test_all_problems_at_once(equipoise: Equipoise) -> None:

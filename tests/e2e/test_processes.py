@@ -35,6 +35,8 @@ READ = {
     ("methods",): 0,
     ("balances",): 0,
     ("rules", "--json"): 0,
+    ("rm", "fafi", "--dry-run"): 0,
+    ("gc", "--dry-run"): 0,
     ("bench", "--list"): 0,
     ("features", "images", "nowhere", "--encoder", "encoder.pt2", "-o", "out.npz"): 2,
     ("demo", "--store", "out-of.reach/runs.db"): 1,

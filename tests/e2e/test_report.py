@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
+from functools import cache
+from html import unescape
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +22,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--enable-logging=stderr", "--virtual-time-budget=60000",
-    "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1280,900",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
 )  # fmt: skip
 
 
@@ -47,14 +50,24 @@ def specs(page: str) -> list[dict[str, object]]:
     return [json.loads(text) for text in found]
 
 
+@cache
 def written(folder: Path, *arguments: str) -> str:
     ask(folder, "report", *arguments, "-o", "report.html")
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_comparison_has_verdict_protocol_results_and_pictures_with_data(folder: Path) -> None:
+def test_results_and_their_picture_stood_below_the_findings(folder: Path) -> None:
+    for runs, picture in ((["--sweep", "etf-align"], "overview"), (["rec"], "ranking")):
+        page = written(folder, *runs)
+        places = [page.index(f'id="{part}"') for part in ("verdict", "results", "findings", "protocol", "details")]
+        assert places == sorted(places)
+        above = re.findall(r'data-key="([^"]+)"', page[: places[2]])
+        assert above == [picture]
+        assert re.findall(r'data-key="([^"]+)"', page).count(picture) == 1, "not shown twice"
+
+
+def test_a_comparison_has_results_findings_and_pictures_with_data(folder: Path) -> None:
     page = written(folder, "--sweep", "etf-align")
-    assert page.index('id="verdict"') < page.index('id="protocol"') < page.index('id="results"')
     assert "<code>lr-cut</code>" in page
     assert len(page) < 3_000_000
     assert not re.findall(r"src=|href=|url\(|@import", page[: page.index("</main>")]), "nothing is loaded"
@@ -66,7 +79,7 @@ def test_a_comparison_has_verdict_protocol_results_and_pictures_with_data(folder
 def test_chinese_is_complete(folder: Path) -> None:
     page = written(folder, "latest", "rec", "--sweep", "etf-align", "--lang", "zh")
     body = page[page.index("<main>") : page.index("</main>")]
-    sentences = [text for text in ENGLISH.values() if " " in text and "{" not in text]
+    sentences = [text for text in ENGLISH.values() if " " in text.strip() and "{" not in text]
     assert len(sentences) > 50
     assert [text for text in sentences if text in body] == []
     assert '<html lang="zh">' in page
@@ -78,6 +91,32 @@ def test_a_recommender_has_both_protocols_beside_whoever_only_counts(folder: Pat
     assert head in page
     assert "<td>hr@10/uni100</td>" in page
     assert re.search(r"<p>hr@10/full: (above|below|level with) Markov, ", page)
+
+
+def test_the_protocol_has_a_command_that_runs_it_again_to_the_same_numbers(folder: Path, equipoise: Equipoise) -> None:
+    page = written(folder, "rec")
+    card = page[page.index('id="protocol"') : page.index('id="details"')]
+    for name in ("λ policy", "guard", "learning rate", "date", "duration, per run", "random seeds"):
+        assert f">{name}</th>" in card
+    commands = re.findall(r"<code>(equipoise .*?)</code>", card)
+    assert len(commands) == 1
+    first = json.loads(ask(folder, "show", "rec", "--json"))
+    again = equipoise(*shlex.split(unescape(commands[0]))[1:], "--json").json
+    assert again["metrics"] == first["metrics"]
+    assert {**again["config"], "name": ""} == {**first["config"], "name": ""}
+
+
+def test_a_single_run_had_an_empty_column_of_differences(folder: Path) -> None:
+    assert "Δ" not in written(folder, "rec")
+    assert "Δ" in written(folder, "--sweep", "etf-align")
+
+
+def test_a_row_has_the_colour_of_its_line(folder: Path) -> None:
+    page = written(folder, "--sweep", "etf-align")
+    rows = re.findall(r'style="color:(#\w+)">■</span>&nbsp;([^<]+)</div>', page)
+    lines = next(spec for spec in specs(page) if "balance=v9" in str(spec))
+    scale = lines["layer"][-1]["encoding"]["color"]["scale"]  # type: ignore[index]
+    assert dict(zip(scale["range"], scale["domain"], strict=True)) == dict(rows)
 
 
 def test_a_run_that_failed_has_a_report_that_says_why(folder: Path) -> None:
@@ -94,7 +133,7 @@ def test_markdown_has_the_same_findings_as_tables(folder: Path) -> None:
     assert "| **5** |" in text
     ask(folder, "report", "rec", "--format", "md", "--lang", "zh", "-o", "rec.txt")
     text = (folder / "rec.txt").read_text(encoding="utf-8")
-    assert "## 结论" in text
+    assert "## 发现的问题" in text
     assert "| 测试 | 数值 | 95 % | 马尔可夫 | 热门榜 | 随机 |" in text
     assert "\n| hr@10/uni100 | 0." in text
     assert re.search(r"hr@10/full：\S+马尔可夫表", text)
@@ -153,23 +192,42 @@ def test_wrong_requests_are_named(folder: Path) -> None:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine; scripts/get-chromium installs it")
-@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.slow)])
-def test_the_page_opens_offline_draws_everything_and_complains_of_nothing(folder: Path, language: str) -> None:
+@pytest.mark.parametrize(("language", "width"), [("en", 1280), pytest.param("zh", 390, marks=pytest.mark.slow)])
+def test_the_page_opens_offline_draws_everything_and_complains_of_nothing(
+    folder: Path, language: str, width: int
+) -> None:
     page = written(folder, "rec", "--sweep", "etf-align", "--lang", language)
     n_figures = len(specs(page))
     assert CHROMIUM is not None
     profile = folder / f"profile-{language}"
-    address = (folder / "report.html").as_uri()
+    file = folder / f"{language}.html"
+    file.write_text(page, encoding="utf-8")
+    address = file.as_uri()
     done = subprocess.run(
-        [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "--dump-dom", address],
+        [CHROMIUM, *FLAGS, f"--window-size={width},900", f"--user-data-dir={profile}", "--dump-dom", address],
         capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     dom = done.stdout
     assert f'data-drawn="{n_figures}"' in dom
     assert 'data-errors=""' in dom
     assert "CONSOLE" not in done.stderr, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    figures = re.findall(r'<figure data-key="([^"]+)">(.*?)</figure>', dom, flags=re.DOTALL)
+    figures = re.findall(r'<figure data-key="([^"]+)"[^>]*>(.*?)</figure>', dom, flags=re.DOTALL)
     assert len(figures) == n_figures
     empty = [key for key, body in figures if not re.search(r'aria-roledescription="[a-z ]*mark"|class="mark-', body)]
     assert empty == [], "figures without a mark"
     assert "lr-cut" in dom[dom.index('id="verdict"') : dom.index('id="protocol"')]
+    results = dom[dom.index('id="results"') : dom.index('id="findings"')]
+    assert ("is-wide" in results.split("<figure")[0]) == (width == 390), "a table that scrolls on a phone says so"
+    if width > 1024:
+        require_no_holes(dom)
+
+
+def require_no_holes(dom: str) -> None:
+    """Of the figures between two headings an odd one is wide, and those of a row are equally high."""
+    for group in dom.split('<div class="figures">')[1:]:
+        found = re.findall(r"<figure([^>]*)>.*?<svg[^>]* height=\"(\d+)", group, flags=re.DOTALL)
+        wide = ["is-wide" in attributes for attributes, _ in found]
+        heights = [height for _, height in found]
+        assert wide == [True] * (len(found) % 2) + [False] * (len(found) // 2 * 2)
+        pairs = heights[len(found) % 2 :]
+        assert pairs[::2] == pairs[1::2]

@@ -1,5 +1,5 @@
 """From the command to the first finished round on digits, beside importing torch, which is most of it; the same with
-100 000 clients of whom a hundred train."""
+100 000 clients of whom a hundred train; and from a command with a wrong key to its error."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from equipoise.bench.measure import Goal, Result, by_turns, compared
 MANY = ["model=mlp", "partition=drawn", "partition.clients=100000", "server.fraction=0.001"]
 KINDS: dict[str, tuple[list[str], float]] = {"startup": ([], 4.0), "startup/100000": (MANY, 10.0)}
 """Settings, and the seconds that they may take."""
+WRONG_KEY = 1.0
+"""Seconds that a wrong request may take."""
 FIRST = "round 1/"
 """How the line of the first finished round begins."""
 
@@ -28,6 +30,16 @@ def run(repeats: int) -> Iterator[Result]:
         )
         note = f"the goal is {seconds:g} s: so many times the import"
         yield compared(name, what, mine, torch, goal, note=note, figures=None)
+
+    mine, torch = by_turns([refused, import_torch], repeats, lambda _: 0.0)
+    goal, note = Goal("at most", WRONG_KEY / torch.median), "settings are checked without torch"
+    what = "equipoise run fedavg client.epoch=2 up to its error, against importing torch"
+    yield compared("startup/wrong-key", what, mine, torch, goal, note=note, figures=None)
+
+
+def refused() -> None:
+    command = [sys.executable, "-m", "equipoise", "run", "fedavg", "client.epoch=2"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 2
 
 
 def first_round(settings: Sequence[str]) -> None:

@@ -27,6 +27,7 @@ from equipoise.cli import (
     presets,
     report,
     resume,
+    rm,
     rules,
     run,
     show,
@@ -77,6 +78,8 @@ app.command("partition")(partition.partition)
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
 app.command("presets")(presets.presets)
+app.command("rm")(rm.rm)
+app.command("gc")(rm.gc)
 app.command("methods")(methods.methods)
 app.command("balances")(balances.balances)
 app.command("rules")(rules.rules)

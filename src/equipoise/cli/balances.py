@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from equipoise.cli.options import Json, print_json
+from equipoise.cli.options import Json, Name, named, print_json
 
 
-def balances(as_json: Json = False) -> None:
-    """List the λ policies: name, alias, formula, settings, fixed point, and whether they work, from the code itself."""
-    entries = described()
+def balances(name: Name = None, as_json: Json = False) -> None:
+    """List the λ policies, or one of them: formula, settings, fixed point, and whether it works."""
+    entries = named(described(), name, "balance")
     if as_json:
         print_json(entries)
         return

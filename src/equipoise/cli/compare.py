@@ -62,17 +62,38 @@ def print_comparison(comparison: Comparison, form: Format = Format.text) -> None
     if form in writers:
         typer.echo(writers[form](comparison))
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    def mark(text: str, rank: int) -> str:
-        return f"[bold]{text}[/]" if rank == 0 else text
-
-    grid = Table(*table.HEADER, box=None, header_style="bold")
-    for row in table.rows(comparison, mark):
-        grid.add_row(*(cell.replace("[+", "\\[+").replace("[-", "\\[-") for cell in row))
-    Console().print(grid)
+    _print_table(comparison)
     for remark in table.remarks(comparison):
         typer.echo(remark)
     typer.echo(f"{table.metrics(comparison)} in per cent; * the 95 % interval leaves out zero")
-    typer.echo(f"differences are paired over {' or '.join(table.paired_over(comparison))}, in points")
+    if len(comparison.lines) > 1:
+        typer.echo(f"differences are paired over {' or '.join(table.paired_over(comparison))}, in points")
+
+
+LEFT_OUT = ("down", "best", "up")
+"""Columns that make room in a narrow terminal, the first of them first."""
+
+
+def _print_table(comparison: Comparison) -> None:
+    """No line is folded and no label cut: columns for which there is no room are left out, and that is said."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from equipoise.report import table
+
+    console, names = Console(), table.columns(comparison)
+    rows = [dict(zip(names, row, strict=True)) for row in table.rows(comparison)]
+    widths = {name: max(len(table.HEADER[name]), *(len(row[name].text) for row in rows)) for name in names}
+    shown = list(names)
+    for name in LEFT_OUT:
+        if sum(widths[each] + 1 for each in shown) - 1 > console.width:
+            shown.remove(name)
+    grid = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
+    for name in shown:
+        grid.add_column(table.HEADER[name], no_wrap=True)
+    for row in rows:
+        grid.add_row(*(Text(row[name].text, "bold" if row[name].is_bold else "") for name in shown))
+    console.print(grid)
+    if missing := [table.HEADER[name] for name in names if name not in shown]:
+        typer.echo(f"left out for want of room: {', '.join(missing)}; --format md has them")

@@ -22,7 +22,7 @@ def demo(
     """
     from equipoise.cli.compare import Format
     from equipoise.cli.partition import partition
-    from equipoise.cli.sweep import carried_out, report, require_all
+    from equipoise.cli.sweep import called, carried_out, report, require_all
     from equipoise.run.grid import load_grid
     from equipoise.store.database import default_location, open_store
 
@@ -35,8 +35,9 @@ def demo(
         typer.echo("digits, five clients, Dirichlet α = 0.05: who owns what (seed 0)\n")
         partition("fedavg", ["partition.alpha=0.05"], output=picture)
         typer.echo(f"\nnine ways, one upload each, seeds: {seeds} …\n")
-    places = carried_out(load_grid("studies/demo", seeds=str(seeds)), location, None)
-    report(places, location, Format.json if as_json else Format.text)
+    grid = load_grid("studies/demo", seeds=str(seeds))
+    places = carried_out(grid, location, None)
+    report(places, location, Format.json if as_json else Format.text, called(grid, location))
     if not as_json:
         labels = {place.run_id: place.cell.label for place in places if place.run_id and place.state == "done"}
         draw(labels, location)

@@ -117,7 +117,7 @@ def print_verdict(console: Console, name: str, verdict: Verdict, language: str =
 def print_finding(console: Console, finding: Finding, label: Mapping[str, str]) -> None:
     from rich.markup import escape
 
-    from equipoise.diagnose.words import evidence
+    from equipoise.diagnose.words import evidence, healing
 
     def say(text: str, style: str | None = None) -> None:
         console.print(escape(text), style=style, soft_wrap=True)
@@ -126,6 +126,8 @@ def print_finding(console: Console, finding: Finding, label: Mapping[str, str]) 
     head = f"[{STYLES[finding.severity]} bold]{label[finding.severity]}[/] [bold]{finding.code}[/]"
     console.print(f"\n{head}  [dim]{because}[/]" if because else f"\n{head}")
     say(f"  {finding.saw}")
+    if finding.healed:
+        say(f"  {healing(finding.healed, label)}", "green")
     say(f"  {label['why']}:  {finding.cause}")
     say(f"  {label['try']}:  {finding.remedy}")
     if finding.override:

@@ -76,10 +76,11 @@ def line_of(store: Store, run: Run) -> dict[str, Any]:
 
 def print_table(lines: list[dict[str, Any]]) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     console = Console()
-    table = Table("merge", "predict", "accuracy", "validation", "run", box=None, header_style="bold")
+    run_id = Column("run", no_wrap=True, min_width=max(len(line["run_id"]) for line in lines))  # whole, to be copied
+    table = Table("merge", "predict", "accuracy", "validation", run_id, box=None, header_style="bold")
     best = max(lines, key=lambda line: (line["exchanges"] == 1, line["validation"]))
     for line in lines:
         second = "  (second exchange)" if line["exchanges"] > 1 else ""

@@ -2,52 +2,122 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from equipoise.cli.options import Json, StoreAt, print_json
+from equipoise.cli.options import Json, StoreAt, print_json, sweep_members
+
+LEAST = ("status", "steps")
+"""Columns that are there however narrow the terminal, beside the id and the figure."""
+MORE = ("method", "data", "seed")
+"""Columns for which there may be room, the first of them first."""
 
 
 def ls(
     store: StoreAt = None,
     sweep: Annotated[str | None, typer.Option("--sweep", help="Only the runs of this sweep.")] = None,
+    status: Annotated[
+        str | None, typer.Option("--status", help="Only runs that are done, running, failed, stopped or killed.")
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """List runs, newest first: id, status, method, data, seed, how far, and the headline figure."""
-    from equipoise.report.runs import listed
-    from equipoise.store import read
+    """List runs, newest first: id, status, how far, method, data, seed, and the headline figure.
+
+    Runs that were fused from the clients of another stand below it.
+    """
     from equipoise.store.database import default_location, open_existing
 
+    _require_status(status)
     if store is None and not Path(default_location()).exists():
         lines = []
     else:
         with open_existing(store) as opened:
-            members = {run_id for _, run_id in read.members(opened, sweep)} if sweep is not None else None
-            chosen = [run for run in read.runs(opened) if members is None or run.run_id in members]
-            lines = [listed(opened, run) for run in chosen[:limit]]
+            lines = _chosen(opened, sweep, status, limit)
     if as_json:
         print_json(lines)
     elif not lines:
-        typer.echo(f"no runs of sweep '{sweep}'" if sweep else "no runs yet; try: equipoise run fedavg")
+        typer.echo(_nothing(sweep, status))
     else:
-        _print(lines)
+        _print(nested(lines))
+
+
+def _require_status(status: str | None) -> None:
+    from equipoise.core.errors import Problem, UnknownName
+    from equipoise.core.registry import suggestion
+    from equipoise.store.records import STATUSES
+
+    if status is not None and status not in STATUSES:
+        known = suggestion(status, list(STATUSES))
+        raise UnknownName([Problem("--status", f"status '{status}' is not known{known}")])
+
+
+def _chosen(store: Any, sweep: str | None, status: str | None, limit: int) -> list[dict[str, Any]]:
+    from equipoise.report.runs import listed
+    from equipoise.store import read
+
+    members = {run_id for _, run_id in sweep_members(store, sweep)} if sweep is not None else None
+    runs = [run for run in read.runs(store, status=status) if members is None or run.run_id in members]  # type: ignore[arg-type]
+    sources = read.fused(store)
+    return [{**listed(store, run), "fused_from": sources.get(run.run_id)} for run in runs[:limit]]
+
+
+def _nothing(sweep: str | None, status: str | None) -> str:
+    kind = f"{status} runs" if status else "runs"
+    return f"no {kind} of sweep '{sweep}'" if sweep else f"no {kind} yet; try: equipoise run fedavg"
+
+
+def nested(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every run followed by those fused from it, and from those; one whose source is not listed stands by itself."""
+    listed = {line["run_id"] for line in lines}
+
+    def with_fused(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        yield line
+        for below in lines:
+            if below["fused_from"] == line["run_id"]:
+                yield from with_fused({**below, "is_below": True})
+
+    return [each for line in lines if line["fused_from"] not in listed for each in with_fused(line)]
 
 
 def _print(lines: list[dict[str, Any]]) -> None:
+    """Nothing is folded and no id is cut: columns for which there is no room are left out."""
     from rich.console import Console
-    from rich.table import Column, Table
+    from rich.table import Table
 
     metrics = {line["metric"] for line in lines}
-    run_id = Column("run", min_width=max(len(line["run_id"]) for line in lines), no_wrap=True)  # whole, to be copied
-    headline = Column(metrics.pop() if len(metrics) == 1 else "headline", no_wrap=True)
-    between = [Column(name, overflow="fold") for name in ("status", "method", "data", "seed", "steps")]
-    table = Table(run_id, *between, headline, box=None, header_style="bold")
-    for line in lines:
-        metric = f" {line['metric']}" if metrics else ""
-        value = "–" if line["value"] is None else f"{100 * line['value']:.2f} %{metric}"
-        steps = f"{line['steps']['done']}/{line['steps']['planned']}"
-        table.add_row(line["run_id"], line["status"], line["method"], line["data"], str(line["seed"]), steps, value)
-    Console().print(table)
+    console, chosen = Console(), list(LEAST)
+
+    def widths(rows: list[dict[str, str]], *names: str) -> int:
+        return sum(max(len(row[name]) for row in rows) + 1 for name in names)
+
+    rows = [_cells(line, has_metric=len(metrics) > 1) for line in lines]
+    if widths(rows, "run", *LEAST, "value") > console.width:
+        rows = [_cells(line, has_metric=False) for line in lines]
+    titles = {name: name for name in rows[0]} | {"value": metrics.pop() if len(metrics) == 1 else "headline"}
+    for name in MORE:
+        if widths([titles, *rows], "run", *chosen, name, "value") <= console.width:
+            chosen.append(name)
+    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
+    names = ["run", *[name for name in rows[0] if name in chosen], "value"]
+    for name in names:
+        table.add_column(titles[name], no_wrap=True, min_width=widths(rows, name) - 1)
+    for row in rows:
+        table.add_row(*(row[name] for name in names))
+    console.print(table)
+
+
+def _cells(line: dict[str, Any], has_metric: bool) -> dict[str, str]:
+    metric = f" {line['metric']}" if has_metric else ""
+    return {
+        "run": f"{'└ ' if line.get('is_below') else ''}{line['run_id']}",
+        "status": line["status"],
+        "method": line["method"],
+        "data": line["data"],
+        "seed": str(line["seed"]),
+        "steps": f"{line['steps']['done']}/{line['steps']['planned']}",
+        "value": "–" if line["value"] is None else f"{100 * line['value']:.2f} %{metric}",
+    }

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from equipoise.cli.options import Json, print_json
+from equipoise.cli.options import Json, Name, named, print_json
 
 
-def methods(as_json: Json = False) -> None:
-    """List the methods: name, the five answers, and settings with their defaults, from the code itself."""
-    entries = described()
+def methods(name: Name = None, as_json: Json = False) -> None:
+    """List the methods, or one of them: the five answers, and settings with their defaults, from the code itself."""
+    entries = named(described(), name, "method")
     if as_json:
         print_json(entries)
         return
@@ -21,8 +21,8 @@ def methods(as_json: Json = False) -> None:
         aliases = f" ({', '.join(entry['aliases'])})" if entry["aliases"] else ""
         console.print(f"[bold]{entry['name']}[/]{aliases}  {entry['summary']}")
         console.print(f"    {entry['answers']}", style="dim")
-        for name, about in entry["parameters"].items():
-            console.print(f"    method.{name}={about['default']}  {about['description']}")
+        for key, about in entry["parameters"].items():
+            console.print(f"    method.{key}={about['default']}  {about['description']}")
 
 
 def described() -> list[dict[str, Any]]:

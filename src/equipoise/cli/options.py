@@ -40,6 +40,9 @@ Runs = Annotated[list[str] | None, typer.Argument(help="Run ids or beginnings of
 SweepName = Annotated[str | None, typer.Option("--sweep", help="All finished runs of this sweep.", show_default=False)]
 
 
+Name = Annotated[str | None, typer.Argument(help="Only this one.", show_default=False)]
+
+
 class Language(StrEnum):
     en = "en"
     zh = "zh"
@@ -50,11 +53,40 @@ def chosen_runs(store: Store, runs: Sequence[str] | None, sweep: str | None) -> 
     from equipoise.core.errors import ConfigError
     from equipoise.store import read
 
-    labels = {run_id: label for label, run_id in read.members(store, sweep)} if sweep is not None else {}
+    labels = {run_id: label for label, run_id in sweep_members(store, sweep)} if sweep is not None else {}
     chosen = [read.find_run(store, run) for run in [*(runs or []), *labels]]
     if not chosen:
-        raise ConfigError("no run was named", fix="name runs, or --sweep with a sweep that has finished runs")
+        raise ConfigError(_nothing(sweep), fix="name runs, or --sweep with a sweep that has finished runs")
     return list({run.run_id: run for run in chosen}.values()), labels
+
+
+def _nothing(sweep: str | None) -> str:
+    return "no run was named" if sweep is None else f"no run of sweep '{sweep}' is done yet"
+
+
+def sweep_members(store: Store, sweep: str) -> list[tuple[str, str]]:
+    """(label, run id) of a sweep; a name that nobody gave a sweep is an error that lists those there are."""
+    from equipoise.core.errors import Problem, UnknownName
+    from equipoise.store import read
+
+    known = read.sweeps(store)
+    if sweep not in known:
+        listed = f"; known: {', '.join(known)}" if known else "; there is none in this store"
+        raise UnknownName([Problem("--sweep", f"sweep '{sweep}' is not known{listed}")], where=store.location)
+    return read.members(store, sweep)
+
+
+def named(entries: list[dict[str, Any]], name: str | None, kind: str) -> list[dict[str, Any]]:
+    """All entries of a list, or the one of that name or alias."""
+    from equipoise.core.errors import Problem, UnknownName
+    from equipoise.core.registry import suggestion
+
+    known = {key: entry for entry in entries for key in (entry.get("name") or entry["code"], *entry.get("aliases", ()))}
+    if name is None:
+        return entries
+    if name not in known:
+        raise UnknownName([Problem(kind, f"{kind} '{name}' is not known{suggestion(name, list(known))}")])
+    return [known[name]]
 
 
 def print_json(value: Any) -> None:

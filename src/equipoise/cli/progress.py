@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from equipoise.core.pulse import PULSE
+
 if TYPE_CHECKING:
-    from equipoise.core.values import Result
+    from equipoise.core.values import Event, Result
     from equipoise.run.build import Federation
     from equipoise.run.loop import Record
 
@@ -40,10 +43,11 @@ class Lines:
 
     def checkpoint(self, record: Record) -> None:
         for event in record.events:
-            self.note(f"! {event.kind}: {event.message}")
+            self.note(said(event))
         done = record.step + 1
         seconds = time.monotonic() - self.started
-        left = seconds / (done - self.first) * (self.steps - done)
+        is_over = any(event.kind == "stopped-early" for event in record.events)
+        left = 0.0 if is_over else seconds / (done - self.first) * (self.steps - done)
         clients = len({row.client for row in record.rows if row.name == "steps"})
         figures = figures_of(record, self.headline)
         self.note(
@@ -63,7 +67,7 @@ class Bars:
     """Two bars: checkpoints of the run, clients of the checkpoint under way."""
 
     run_id: str | None = None
-    bars: Progress | None = None
+    bars: Moving | None = None
 
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
         self.run_id = run_id
@@ -71,7 +75,7 @@ class Bars:
         self.headline = federation.judge.headline
         console = Console(stderr=True)
         console.print(f"run [bold]{run_id}[/]: {described(federation)}", highlight=False)
-        self.bars = Progress(
+        self.bars = Moving(
             TextColumn("{task.description:>10}"),
             BarColumn(bar_width=28),
             MofNCompleteColumn(),
@@ -81,6 +85,7 @@ class Bars:
         )
         self.steps: TaskID = self.bars.add_task(axis, total=federation.config.steps, completed=first, figures="")
         self.clients: TaskID = self.bars.add_task("clients", total=federation.n_clients, figures="")
+        self.bars.moving = self.clients
         self.bars.start()
 
     def tick(self, step: int, done: int, total: int, result: Result) -> None:
@@ -89,12 +94,14 @@ class Bars:
         if "lam/used" in metrics:
             figures += f"  λ {metrics['lam/used']:.3g}"
         assert self.bars is not None
-        self.bars.update(self.clients, total=total, completed=done, figures=figures)
+        self.bars.done = done
+        self.bars.update(self.clients, total=total, figures=figures)
 
     def checkpoint(self, record: Record) -> None:
         assert self.bars is not None
         for event in record.events:
-            self.note(f"! {event.kind}: {event.message}")
+            self.note(said(event))
+        self.bars.done = 0  # of the next checkpoint nobody is done yet
         self.bars.update(self.steps, completed=record.step + 1, figures=figures_of(record, self.headline))
 
     def note(self, text: str) -> None:
@@ -106,6 +113,18 @@ class Bars:
             self.bars.stop()
 
 
+class Moving(Progress):
+    """Bars of which one moves within a client's epochs: what is done, and the share of what is under way."""
+
+    moving: TaskID | None = None
+    done = 0
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        if self.moving is not None:
+            self.update(self.moving, completed=self.done + PULSE.read())
+        yield from super().get_renderables()
+
+
 def described(federation: Federation) -> str:
     config, partition = federation.config, federation.partition
     return (
@@ -113,6 +132,11 @@ def described(federation: Federation) -> str:
         f"{partition.name} over {len(partition.indices)} clients ({partition.fingerprint[:12]}), "
         f"{config.model.name}, seed {config.seed}, engine {config.engine.name}"
     )
+
+
+def said(event: Event) -> str:
+    """Something that went wrong begins with "!"; that a run is over does not."""
+    return event.message if event.kind == "stopped-early" else f"! {event.kind}: {event.message}"
 
 
 def figures_of(record: Record, headline: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +36,7 @@ def report(
     ] = Projection.pca,
     store: StoreAt = None,
 ) -> None:
-    """Write a report: verdict first, then protocol, results and pictures, in one file that needs nothing else.
+    """Write a report: results first, then findings, protocol and pictures, in one file that needs nothing else.
 
     Runs that differ only in their seed share a row and a section; its pictures are of the run that fared worst.
 
@@ -50,10 +52,11 @@ def report(
     from equipoise.report.gather import gather
     from equipoise.store.database import open_existing
 
-    page = form or (Page.md if output.suffix.lower() in {".md", ".markdown"} else Page.html)
+    page = form or page_of(output)
     with open_existing(store) as opened:
         chosen, labels = chosen_runs(opened, runs, sweep)
-        gathered = gather(opened, chosen, labels, language.value, projection.value)
+        with working(f"reading {len(chosen)} runs"):
+            gathered = gather(opened, chosen, labels, language.value, projection.value)
     if page is Page.md:
         from equipoise.report.markdown import markdown
 
@@ -61,6 +64,31 @@ def report(
     else:
         from equipoise.report.html import html
 
-        text = html(gathered)
+        with working("drawing"):
+            text = html(gathered)
     write_text(output, text)
     typer.echo(f"written: {output} ({len(text.encode()) / 1e6:.2f} MB)")
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """On a terminal, that something is being done, for as long as it is; on stderr, and gone afterwards."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status(f"{what} …") if console.is_terminal else nullcontext():
+        yield
+
+
+def page_of(output: Path) -> Page:
+    """What the ending of the file says; one that says nothing is HTML."""
+    from equipoise.core.errors import ConfigError
+
+    endings = {".md": Page.md, ".markdown": Page.md, ".html": Page.html, ".htm": Page.html, "": Page.html}
+    ending = output.suffix.lower()
+    if ending not in endings:
+        fix = "-o report.html or report.md; pictures and tables as files: `equipoise export RUN --to pdf`"
+        raise ConfigError(
+            f"a report is a page in HTML or Markdown, and '{output.name}' is neither", where="-o", fix=fix
+        )
+    return endings[ending]

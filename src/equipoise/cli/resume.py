@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from equipoise.cli.options import Json, StoreAt
-from equipoise.cli.session import followed, print_run
+from equipoise.cli.session import followed
+from equipoise.cli.summary import print_run
 
 
 def resume(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipoise.cli.options import Json, print_json
+from equipoise.cli.options import Json, Name, named, print_json
 
 
-def rules(as_json: Json = False) -> None:
-    """List the failures that are looked for: signal, what each rule reads, its limits, cause and remedy."""
-    entries = described()
+def rules(name: Name = None, as_json: Json = False) -> None:
+    """List the failures that are looked for, or one of them: what the rule reads, its limits, cause and remedies."""
+    entries = named(described(), name, "rule")
     if as_json:
         print_json(entries)
         return
@@ -18,12 +18,15 @@ def rules(as_json: Json = False) -> None:
 
     console = Console(highlight=False)
     for entry in entries:
-        console.print(f"[bold]{entry['code']}[/]  {entry['severity']}, {entry['when']}  {escape(entry['failure'])}")
+        when = ", ".join(entry["when"])
+        console.print(f"[bold]{entry['code']}[/]  {entry['severity']}, {when}  {escape(entry['failure'])}")
         console.print(f"    reads   {escape(', '.join(entry['reads']))}", style="dim")
-        limits = "  ".join(f"{name}={value:g}" for name, value in entry["limits"].items())
+        limits = "  ".join(f"{key}={value:g}" for key, value in entry["limits"].items())
         if limits:
             console.print(f"    limits  {limits}", style="dim")
-        console.print(f"    remedy  {escape(entry['remedy'])}\n")
+        for remedy in entry["remedies"]:
+            console.print(f"    remedy  {escape(remedy['text'])}  [bold]{escape(remedy['settings'])}[/]")
+        console.print()
 
 
 def described() -> list[dict[str, Any]]:
@@ -34,14 +37,13 @@ def described() -> list[dict[str, Any]]:
         {
             "code": entry.name,
             "severity": entry.make.severity,
-            "when": entry.make.when,
+            "when": list(entry.make.when),
             "failure": entry.summary,
             "signal": _signal(entry.doc),
             "reads": list(entry.make.reads),
             "limits": dict(LIMITS[entry.name]),
             "cause": entry.make.cause,
-            "remedy": entry.make.remedy,
-            "override": entry.make.override,
+            "remedies": [{"text": each.text, "settings": each.settings} for each in entry.make.remedies],
         }
         for entry in RULES
     ]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equipoise.cli.dry_run import DryRun, print_plan
 from equipoise.cli.options import EventsTo, Json, Overrides, StoreAt
-from equipoise.cli.session import followed, print_run
+from equipoise.cli.session import followed
+from equipoise.cli.summary import print_run
 from equipoise.core.stopwatch import WATCH
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ def run(
     preset: Annotated[str, PRESET],
     overrides: Overrides = None,
     tensorboard: EventsTo = None,
+    dry_run: DryRun = False,
     profile: Annotated[bool, typer.Option("--profile", help="Say where the time went, and what would help.")] = False,
     store: StoreAt = None,
     as_json: Json = False,
@@ -37,10 +40,15 @@ def run(
       equipoise run fedavg data=cifar10 model=resnet8 partition.alpha=0.05 rounds=3 data.limit=5000
 
       equipoise run one-shot/ensemble engine=processes seed=1 --json
+
+      equipoise run fafi partition.clients=50 --dry-run
     """
     from equipoise.config.loader import load
 
     request = load(preset, overrides or [])  # what is wrong with a request is said before torch is loaded
+    if dry_run:
+        print_plan(request, as_json)
+        return
 
     from equipoise.run.session import start
     from equipoise.store import read

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from equipoise.cli.options import Json, StoreAt, print_json
-from equipoise.cli.session import print_run
+from equipoise.cli.summary import print_run
 
 
 def show(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equipoise.cli.compare import Format, print_comparison
+from equipoise.cli.dry_run import DryRun, print_plans
 from equipoise.cli.options import Json, StoreAt, print_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from equipoise.run.grid import Grid
-    from equipoise.run.sweep import Place
+    from equipoise.run.places import Place
 
 SOURCE = typer.Argument(metavar="FILE|PRESET", help="A sweep file, a study, or any preset.", show_default=False)
 OVERRIDES = typer.Argument(
@@ -28,6 +31,10 @@ def sweep(
     overrides: Annotated[list[str] | None, OVERRIDES] = None,
     seeds: Annotated[str | None, typer.Option("--seeds", help="How many seeds, or which: 3, or 0,1,7, or [7].")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time; default: cores.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What the sweep is called; default: its source.", show_default=False)
+    ] = None,
+    dry_run: DryRun = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
     store: StoreAt = None,
     as_json: Json = False,
@@ -44,9 +51,22 @@ def sweep(
     """
     from equipoise.run.grid import load_grid
 
-    places = carried_out(load_grid(source, overrides or [], seeds), store, jobs)
-    report(places, store, Format.json if as_json else form)
+    grid = load_grid(source, overrides or [], seeds, name)
+    if dry_run:
+        print_plans(grid, as_json)
+        return
+    places = carried_out(grid, store, jobs)
+    report(places, store, Format.json if as_json else form, called(grid, store))
     require_all(places)
+
+
+def called(grid: Grid, store: str | None) -> str:
+    """The name under which `compare --sweep` finds it."""
+    from equipoise.run.sweep import name_of
+    from equipoise.store.database import open_store
+
+    with open_store(store) as opened:
+        return name_of(opened, grid)
 
 
 def carried_out(grid: Grid, store: str | None, jobs: int | None) -> list[Place]:
@@ -74,7 +94,7 @@ def default_jobs(grid: Grid) -> int:
     return cores() if engines == {"local"} else 1
 
 
-def report(places: Sequence[Place], store: str | None, form: Format) -> None:
+def report(places: Sequence[Place], store: str | None, form: Format, name: str) -> None:
     """The comparison of what finished, and what did not finish by name."""
     from equipoise.report.comparison import compare
     from equipoise.report.runs import compared
@@ -90,9 +110,10 @@ def report(places: Sequence[Place], store: str | None, form: Format) -> None:
     if form is Format.json:
         failures = [{"cell": p.cell.label, "seed": p.cell.config.seed, "error": p.error} for p in failed]
         table = comparison.to_json() if comparison else {}
-        print_json({"runs": [place.run_id for place in places], "failed": failures, **table})
+        print_json({"sweep": name, "runs": [place.run_id for place in places], "failed": failures, **table})
     elif comparison:
         print_comparison(comparison, form)
+        print(f"kept as sweep '{name}': equipoise compare --sweep {shlex.quote(name)}", file=sys.stderr)
     for place in failed:
         print(f"failed: {place.cell.label}, seed {place.cell.config.seed}: {place.error}", file=sys.stderr)
 
@@ -112,6 +133,7 @@ class Follower:
         from rich.live import Live
 
         self.told: set[int] = set()
+        self.started = time.monotonic()
         self.console = Console(stderr=True)
         self.live = Live(console=self.console, transient=True) if sys.stderr.isatty() else None
         if self.live:
@@ -126,21 +148,28 @@ class Follower:
         for i, place in enumerate(places):
             if place.state in {"done", "failed"} and i not in self.told:
                 self.told.add(i)
-                self._tell(place, len(self.told), len(places))
+                self._tell(place, len(self.told), self._left(places), len(places))
         if self.live:
-            self.live.update(_table(places))
+            self.live.update(_table(places, self._left(places)))
 
-    def _tell(self, place: Place, n: int, total: int) -> None:
+    def _left(self, places: Sequence[Place]) -> str:
+        """How long the rest will take, if it takes as long as what was run so far; nothing before the first is done."""
+        run = sum(place.state in {"done", "failed"} and not place.is_reused for place in places)
+        left = sum(place.state in {"waiting", "running"} for place in places)
+        from equipoise.report.times import duration_text
+
+        return f"  left {duration_text((time.monotonic() - self.started) / run * left)}" if run and left else ""
+
+    def _tell(self, place: Place, n: int, left: str, total: int) -> None:
         how = "already done" if place.is_reused else place.state
         error = f": {place.error}" if place.error else ""
         value = "" if place.value is None else f"  {100 * place.value:.2f} %"
-        text = (
-            f"{n}/{total}  {place.cell.label}  seed {place.cell.config.seed}  {how}  {place.run_id or ''}{value}{error}"
-        )
+        cell = f"{place.cell.label}  seed {place.cell.config.seed}"
+        text = f"{n}/{total}  {cell}  {how}  {place.run_id or ''}{value}{left}{error}"
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _table(places: Sequence[Place]) -> Table:
+def _table(places: Sequence[Place], left: str) -> Table:
     """One row per label: a mark per seed, and the mean of those that are done."""
     from statistics import fmean
 
@@ -150,7 +179,7 @@ def _table(places: Sequence[Place]) -> Table:
     rows: dict[str, list[Place]] = {}
     for place in places:
         rows.setdefault(place.cell.label, []).append(place)
-    table = Table("cell", "seeds", "mean so far", box=None, header_style="bold")
+    table = Table("cell", "seeds", "mean so far", box=None, header_style="bold", caption=left.strip() or None)
     for label, row in rows.items():
         values = [place.value for place in row if place.value is not None]
         mean = f"{100 * fmean(values):.2f} %" if values else ""

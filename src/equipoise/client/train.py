@@ -31,6 +31,7 @@ from equipoise.client.weights import Alone, Together
 from equipoise.config.blocks import ClientOptions
 from equipoise.config.schema import Config
 from equipoise.core.errors import NonFinite
+from equipoise.core.pulse import PULSE
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Losses, Moment, Result, State, Task, Weighed
 from equipoise.models.build import contiguous_copies
@@ -75,12 +76,14 @@ def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
     pupils = [Pupil(tasks[k], feeds[k], tasks[k].own.policy or recipe.balance.start(feeds[k].counts)) for k in order]
     weights, trace = _weights(recipe, pupils), Trace(len(pupils))
     with torch.random.fork_rng(devices=[]):
-        for epoch in tasks[0].epochs:
+        for place, epoch in enumerate(tasks[0].epochs):
             weights.begin(recipe.config.seed, epoch)
-            for steps in recipe.work.steps([pupil.feed for pupil in pupils], epoch):
+            for number, steps in enumerate(recipe.work.steps([pupil.feed for pupil in pupils], epoch)):
+                PULSE.beat(len(tasks) * (place + number / max(lengths)) / len(tasks[0].epochs))
                 going = pupils[: len(steps.numbers)]
                 if not all(pupil.failure for pupil in going):
                     _take(recipe, weights, going, steps, trace)
+    PULSE.beat(0.0)
     n, seconds = len(tasks), (perf_counter() - started) / len(tasks)
     trace.add({f"grad/unreached/{name}": np.ones(n) for name in weights.unreached}, np.arange(n))
     results = {}

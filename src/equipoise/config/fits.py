@@ -19,7 +19,7 @@ FOR_IMAGES = {
 
 
 def misfits(config: Config) -> list[Problem]:
-    """Of a method for another kind of data nothing more is asked."""
+    """Problems with a method of another kind of data are not listed beside that one."""
     strange = [*_strangers(config), *_unread(config)]
     return [*strange, *_axis(config), *([] if strange else [*_answers(config), *_predict(config), *_target(config)])]
 
@@ -77,7 +77,7 @@ def _answers(config: Config) -> Iterator[Problem]:
 
 
 def _predict(config: Config) -> Iterator[Problem]:
-    """A way to predict that is not known, or that the method has not what it takes for."""
+    """A prediction that is not known, or whose inputs the method does not produce."""
     predict, key = config.server.predict, "server.predict"
     if predict is None:
         return

@@ -10,7 +10,7 @@ of splitters, stay; settings given in the same layer are never dropped, they are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,15 @@ Flat = dict[str, Any]
 
 
 class _Yaml(yaml.SafeLoader):
-    """YAML in which 1e-3 is a number, as everybody expects."""
+    """YAML in which 1e-3 is a number, as everybody expects, and a key that stands twice is a mistake."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for place, key in enumerate(keys):
+            if key in keys[:place]:
+                where = node.value[place][0].start_mark
+                raise yaml.constructor.ConstructorError(None, None, f"the key '{key}' stands there twice", where)
+        return super().construct_mapping(node, deep)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -123,6 +131,8 @@ def flat_overrides(overrides: Iterable[str]) -> Flat:
         key, found, value = text.partition("=")
         if not found or not key:
             problems.append(Problem(text, "expected key=value, as in partition.alpha=0.1"))
+        elif not value.strip():
+            problems.append(Problem(key, f"has no value; to leave it open, write {key}=null"))
         items += [(key, value)] if key == "data.path" else walked(value_of(value), key)
     if problems:
         raise ConfigError(problems)

@@ -108,19 +108,27 @@ class Config(Options):
         return when == "each" or (when == "last" and is_last)
 
     def fingerprint(self) -> str:
-        """Hash of everything that can move a number; the run's name and the engine that carries it out cannot."""
+        """Hash of everything that can move a number; the run's name and the engine that carries it out cannot.
+
+        How many clients train along one axis moves the last bits: it enters where it is given, and is otherwise what
+        the rest of the configuration makes it.
+        """
         idle = {"guard": True, "limits": True} if self.guard in {"off", "warn"} else {}
         content = self.model_dump(exclude={"name": True, "engine": True, **idle})
-        return _hash(content | {"threads": self.engine.threads})
+        return _hash(content | self._arithmetic())
+
+    def _arithmetic(self) -> dict[str, int]:
+        axis = {} if self.engine.together is None else {"together": self.engine.together}
+        return {"threads": self.engine.threads, **axis}
 
     def training_fingerprint(self) -> str | None:
         """Hash of all but how the server merges and predicts, which moves no one-shot client. None in rounds, and
-        where a guard may end or change the run."""
-        if not self.is_one_shot or self.guard in {"stop", "heal"}:
+        where a guard or validation may end or change the run."""
+        if not self.is_one_shot or self.guard in {"stop", "heal"} or self.evaluate.patience is not None:
             return None
         kept_out = ("name", "engine", "server", "guard", "limits")
         content = self.model_dump(exclude=dict.fromkeys(kept_out, True))
-        return _hash(content | {"fraction": self.server.fraction, "threads": self.engine.threads})
+        return _hash(content | {"fraction": self.server.fraction, **self._arithmetic()})
 
 
 def _hash(content: dict[str, Any]) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+LARGEST, LARGEST_SEED = 2**31 - 1, 2**63 - 1
+"""No setting is a larger whole number: nothing here could count so far, and no store keeps it."""
 
 
 class Options(BaseModel):
@@ -18,4 +21,12 @@ class Options(BaseModel):
         """YAML reads yes, no, on and off as truth values, and Python would count them as 1 and 0."""
         if isinstance(value, bool):
             raise ValueError("expected a number or a name, not yes or no")
+        return value
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _can_be_counted(cls, value: Any, info: ValidationInfo) -> Any:
+        largest = LARGEST_SEED if "seed" in str(info.field_name) else LARGEST
+        if isinstance(value, int) and abs(value) > largest:
+            raise ValueError(f"expected a whole number of at most {largest}")
         return value

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -53,6 +54,8 @@ class Entry(Generic[T]):
     @property
     def doc(self) -> str:
         """The module's docstring: purpose first, then the formula. The module is not run for it."""
+        if self.module in sys.modules:
+            return (sys.modules[self.module].__doc__ or "").strip()
         spec = find_spec(self.module)
         assert spec is not None
         assert spec.origin is not None
@@ -141,6 +144,6 @@ DATASETS: Registry[Make] = Registry("data", "equipoise.data")
 SPLITTERS: Registry[Make] = Registry("partition", "equipoise.partition")
 MODELS: Registry[Make] = Registry("model", "equipoise.models", declared_in="settings")
 BALANCES: Registry[Make] = Registry("balance", "equipoise.balance")
-PREDICTS: Registry[Make] = Registry("predict", "equipoise.server", declared_in="predicts")
+PREDICTS: Registry[Make] = Registry("predict", "equipoise.server", declared_in="settings")
 METHODS: Registry[Make] = Registry("method", "equipoise.method")
 ENGINES: Registry[Make] = Registry("engine", "equipoise.engine", declared_in="settings")

@@ -9,31 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from equipoise.config.loader import flat_overrides
 from equipoise.diagnose.finding import SEVERITIES, Finding, Sign, Verdict
 from equipoise.diagnose.limits import LIMITS, limits
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import chosen
 from equipoise.diagnose.rule import RULES, Rule
 from equipoise.diagnose.words import Words, words_of
 
+HEALED = "guard-healed"
+"""The event of a guard that changed settings because of a finding."""
 SHOWN = 8
 """Rows of evidence that are kept of a finding."""
 Changes = Mapping[str, Mapping[str, float]]
 
 
 def examine(run: Recording, changes: Changes | None = None, language: str = "en") -> Verdict:
-    """Everything that the rules say of a run."""
-    rules = [entry.make for entry in RULES if (entry.make.when == "compare") == bool(run.table)]
-    return verdict(run, rules, limits(changes or {}), language)
+    """Everything that the rules say of a run, and what a guard healed while it went on."""
+    rules = [entry.make for entry in RULES if entry.make.is_asked(of_table=bool(run.table))]
+    return with_healed(run, verdict(run, rules, limits(changes or {}), language), limits(changes or {}), language)
 
 
 def live(run: Recording, changes: Changes | None = None) -> list[Finding]:
     """What can be said while the run goes on: the findings of rules that need not see its end."""
-    rules = [entry.make for entry in RULES if entry.make.when in {"start", "live"}]
+    rules = [entry.make for entry in RULES if {"start", "live"} & set(entry.make.when)]
     return list(verdict(run, rules, limits(changes or {}), "en").findings)
 
 
@@ -50,17 +51,31 @@ def verdict(run: Recording, rules: Iterable[Rule], table: Changes, language: str
         with np.errstate(all="ignore"):  # other frameworks' numbers may be of any size
             signs = list(rule.look(seen, table[rule.code]))
         if signs:
-            found.append(finding(rule, signs, words_of(rule, language), run.facts.get("settings", {})))
+            found.append(finding(rule, signs, words_of(rule, language), seen))
         else:
             passed.append(rule.code)
     return Verdict(ranked(found), missing, passed)
 
 
-def finding(rule: Rule, signs: Sequence[Sign], words: Words, settings: Mapping[str, Any]) -> Finding:
-    """One finding of all signs of a rule; the first sign is the strongest. `settings` are the run's own."""
+def with_healed(run: Recording, end: Verdict, table: Changes, language: str) -> Verdict:
+    """A failure that was healed stays one: what the guard saw is said again, with what it changed."""
+    found = {each.code: each for each in end.findings}
+    for event in run.events:
+        if event.kind == HEALED and event.step is not None:
+            code = event.detail["code"]
+            then = verdict(run.until(event.step), [RULES.find(code).make], table, language).findings
+            seen = found.get(code) or (then[0] if then else None)
+            if seen is not None:
+                found[code] = replace(seen, healed={"step": event.step, "changes": event.detail["changes"]})
+    return Verdict(ranked(list(found.values())), end.not_examined, [code for code in end.passed if code not in found])
+
+
+def finding(rule: Rule, signs: Sequence[Sign], words: Words, run: Recording) -> Finding:
+    """One finding of all signs of a rule; the first sign is the strongest."""
     clients = sorted({sign.client for sign in signs if sign.client is not None})
     steps = sorted({step for sign in signs for step in sign.steps})
     severities = [sign.severity or rule.severity for sign in signs]
+    remedy = chosen(rule.remedies, words.remedies, run)
     numbers = {**signs[0].numbers, "row": signs[0].row, "who": words.who(clients), "when": words.when(steps)}
     return Finding(
         code=rule.code,
@@ -70,15 +85,10 @@ def finding(rule: Rule, signs: Sequence[Sign], words: Words, settings: Mapping[s
         evidence=[_evidence(sign) for sign in signs[:SHOWN]],
         saw=words.sentence(signs[0].form).format(**numbers),
         cause=words.cause,
-        remedy=words.remedy,
-        override=" ".join(each for each in rule.override.split() if not _is_set(each, settings)),
+        remedy=remedy.text,
+        override=remedy.settings,
         rows=list(dict.fromkeys(sign.row for sign in signs if sign.row)),
     )
-
-
-def _is_set(override: str, settings: Mapping[str, Any]) -> bool:
-    """Whether the run already is as a remedy would have it."""
-    return all(key in settings and settings[key] == value for key, value in flat_overrides([override]).items())
 
 
 def _evidence(sign: Sign) -> dict[str, object]:

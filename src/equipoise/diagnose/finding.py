@@ -43,6 +43,8 @@ class Finding:
     """Codes of findings of the same run that explain this one."""
     rows: Sequence[str] = ()
     """In a comparison, the rows that it concerns."""
+    healed: Mapping[str, Any] = field(default_factory=dict)
+    """Where a guard reacted to it: the checkpoint, `step`, and the settings that it changed, `changes`."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -57,6 +59,7 @@ class Finding:
             "override": self.override,
             "because": list(self.because),
             "rows": list(self.rows),
+            "healed": dict(self.healed),
         }
 
 

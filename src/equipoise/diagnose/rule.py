@@ -1,6 +1,6 @@
 """A rule: which failure it names, what it reads, and the pure function that looks for signs of it.
 
-    @Rule("lr-cut", severity="warning", when="live", reads=("scale/base",), says=…, cause=…, remedy=…)
+    @Rule("lr-cut", severity="warning", when="live", reads=("scale/base",), says=…, cause=…, remedies=(…))
     def lr_cut(run, limit):
         yield Sign(client, steps, {"scale": 0.1})
 
@@ -18,6 +18,7 @@ from typing import Any, Literal
 from equipoise.core.registry import Registry
 from equipoise.diagnose.finding import Severity, Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 
 When = Literal["start", "live", "end", "compare"]
 Limits = Mapping[str, float]
@@ -37,14 +38,14 @@ class Rule:
     code: str
     _: KW_ONLY
     severity: Severity
-    when: When
+    when: tuple[When, ...]
     """From when on it can be asked: before training, at every checkpoint, of a whole run, or of several runs."""
     reads: tuple[str, ...]
     """Without these it is not examined: metric names and patterns, `fact:x`, `reference`, `table`; a|b is either."""
     says: Says
     cause: str
-    remedy: str
-    override: str = ""
+    remedies: tuple[Remedy, ...]
+    """The first that the run can take and does not have already is advised; the last asks for no setting."""
     explains: tuple[str, ...] = ()
     """Codes of the symptoms that follow from this failure."""
     sees_all: bool = False
@@ -57,6 +58,10 @@ class Rule:
         self.look = look
         RULES.register(self.code, module=look.__module__)(self)
         return look
+
+    def is_asked(self, of_table: bool) -> bool:
+        """Whether it has something to say of a table of runs, or of a run."""
+        return "compare" in self.when if of_table else set(self.when) != {"compare"}
 
     def missing(self, run: Recording) -> list[str]:
         return [need for need in self.reads if run.lacks(need)]

@@ -26,6 +26,7 @@ LABELS = {
         "note": "note",
         "row": "{who}, checkpoints {first} to {last}: {numbers}",
         "server": "server",
+        "healed": "healed at checkpoint {step}: from there on {changes}",
         "client": "client {client}",
     },
     "zh": {
@@ -42,6 +43,7 @@ LABELS = {
         "note": "提示",
         "row": "{who}，第 {first} 至 {last} 个检查点：{numbers}",
         "server": "服务器",
+        "healed": "在第 {step} 个检查点自动修复：此后 {changes}",
         "client": "客户端 {client}",
     },
 }
@@ -54,7 +56,7 @@ NAMED = 6
 class Words:
     says: Says
     cause: str
-    remedy: str
+    remedies: Sequence[str]
     who: Callable[[Sequence[int]], str]
     when: Callable[[Sequence[int]], str]
 
@@ -64,9 +66,10 @@ class Words:
 
 def words_of(rule: Rule, language: str) -> Words:
     if language == "en":
-        return Words(rule.says, rule.cause, rule.remedy, _who, _when)
+        return Words(rule.says, rule.cause, [remedy.text for remedy in rule.remedies], _who, _when)
     if language == "zh":
-        return Words(*CHINESE[rule.code], _who_zh, _when_zh)
+        translated = CHINESE[rule.code]
+        return Words(translated.says, translated.cause, translated.remedies, _who_zh, _when_zh)
     raise ConfigError(f"there are no findings in '{language}'", fix=f"one of {', '.join(LANGUAGES)}")
 
 
@@ -121,3 +124,12 @@ def evidence(row: Mapping[str, Any], label: Mapping[str, str]) -> str:
     if not row["steps"]:
         return f"{who}: {numbers}"
     return label["row"].format(who=who, first=row["steps"][0] + 1, last=row["steps"][-1] + 1, numbers=numbers)
+
+
+def healing(healed: Mapping[str, Any], label: Mapping[str, str]) -> str:
+    """When a guard healed it, and how; nothing where none did."""
+    if not healed:
+        return ""
+    shown = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in healed["changes"].items()}
+    changes = " ".join(f"{key}={value}" for key, value in shown.items())
+    return label["healed"].format(step=healed["step"] + 1, changes=changes)

@@ -1,4 +1,7 @@
-"""What an engine is: a place where clients run. It is given tasks and gives back results, in the order of the tasks.
+"""What an engine is: a place where clients run. It is given tasks and gives back one result for each.
+
+Results come cohort by cohort, which is the order of the tasks only where no clients train together; each says whose it
+is.
 
 map(tasks) → results        work(cohort) → one result each, the same on every engine
 """

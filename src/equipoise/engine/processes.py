@@ -8,6 +8,7 @@ Nothing waits for a process that is gone.
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import selectors
 import time
@@ -21,6 +22,8 @@ from torch import Tensor
 
 from equipoise.core.errors import EngineError
 from equipoise.core.machine import cores
+from equipoise.core.pulse import PULSE, nobody, seen_in
+from equipoise.core.pulse import SIZE as PULSE_SIZE
 from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import Site, cohorts
@@ -44,14 +47,20 @@ class Worker:
 
     child: Child
     slab: Slab
+    pulse: mmap.mmap
+    """How far it is, in its own words."""
 
     def close(self) -> None:
         self.child.close()
-        self.slab.close()
+        self._let_go()
 
     def kill(self) -> None:
         self.child.kill()
+        self._let_go()
+
+    def _let_go(self) -> None:
         self.slab.close()
+        self.pulse.close()
 
 
 @dataclass
@@ -77,6 +86,7 @@ class Processes:
         self._idle: list[Worker] = []
         self._busy: dict[int, Busy] = {}
         self._events: list[Event] = []
+        PULSE.others = self._pulse
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Workers begin at once. What they were still doing for earlier tasks nobody waits for any more."""
@@ -98,11 +108,15 @@ class Processes:
             self._give_out(waiting, groups)  # first the next task, then the answer to the last one
             yield from done.pop(place)()
 
+    def _pulse(self) -> float:
+        return sum(seen_in(busy.worker.pulse) for busy in list(self._busy.values()))
+
     def take_events(self) -> list[Event]:
         events, self._events = self._events, []
         return events
 
     def close(self) -> None:
+        PULSE.others = nobody
         self._abandon()
         for worker in self._idle:
             worker.close()
@@ -117,14 +131,17 @@ class Processes:
         return [worker.child.process.pid for worker in workers]
 
     def _spawn(self) -> Worker:
-        slab = Slab(anonymous_file(0))
-        slabs = [self._common.descriptor, slab.descriptor]
+        slab, pulse = Slab(anonymous_file(0)), anonymous_file(0)
+        os.ftruncate(pulse, PULSE_SIZE)
+        slabs = [self._common.descriptor, slab.descriptor, pulse]
         child = Child("equipoise.engine.worker", [self._descriptor, *slabs])
         child.socket.settimeout(self.options.timeout)
         with suppress(ConnectionError, TimeoutError):  # a child that is gone already is noticed when it is waited for
             send(child.socket, self._message)
             send(child.socket, json.dumps([*slabs, WATCH.is_on]).encode())
-        return Worker(child, slab)
+        seen = mmap.mmap(pulse, PULSE_SIZE)
+        os.close(pulse)
+        return Worker(child, slab, seen)
 
     def _give_out(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> None:
         wanted = min(self.n_workers - len(self._busy), len(waiting))
@@ -190,6 +207,6 @@ class Processes:
 
     def _abandon(self) -> None:
         """Kill workers whose answer nobody waits for any more."""
-        for busy in self._busy.values():
-            busy.worker.kill()
-        self._busy.clear()
+        busy, self._busy = self._busy, {}
+        for each in busy.values():
+            each.worker.kill()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from equipoise.core.errors import EquipoiseError
+from equipoise.core.pulse import PULSE
 from equipoise.core.stopwatch import WATCH
 from equipoise.engine.engine import make_work
 from equipoise.engine.messages import error_message, results_message, tasks_of
@@ -18,7 +19,8 @@ def main() -> None:
     site, slabs = receive(parent), receive(parent)
     if site is None or slabs is None:
         return
-    *descriptors, is_profiled = json.loads(slabs)
+    *descriptors, pulse, is_profiled = json.loads(slabs)
+    PULSE.share(pulse)
     common, own = map(Slab, descriptors)
     work = make_work(shared_site(site))
     if is_profiled:

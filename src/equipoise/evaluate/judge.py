@@ -38,7 +38,8 @@ class Judge(Protocol):
     def tested(self) -> int:
         """How many images or users test has."""
 
-    def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]: ...
+    def observe(self, merged: Merged, own: Own, step: int, is_last: bool) -> tuple[Scores, State]:
+        """Scores of a checkpoint, and what pictures need; more is scored at the last one, which may come early."""
 
     def final(self, merged: Merged, own: Own) -> Scores: ...
 
@@ -48,7 +49,11 @@ class ImageJudge:
     scorer: Scorer
     predict: str | None
     headline: str
-    choice: str | None = None
+
+    @property
+    def choice(self) -> str | None:
+        """Every checkpoint is tested, so nothing has to be chosen, unless validation may end the run."""
+        return None if self.scorer.config.evaluate.patience is None else "accuracy/validation"
 
     @property
     def content(self) -> str:
@@ -58,9 +63,8 @@ class ImageJudge:
     def tested(self) -> int:
         return len(self.scorer.splits.test)
 
-    def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
-        config = self.scorer.config
-        scores, is_last = prototype_scores(merged), step + 1 == config.steps
+    def observe(self, merged: Merged, own: Own, step: int, is_last: bool) -> tuple[Scores, State]:
+        config, scores = self.scorer.config, prototype_scores(merged)
         if not is_last and (step + 1) % config.evaluate.every != 0:
             return scores, {}
         looks = Looks(self.scorer, [client.client for client in merged.clients])

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from equipoise.config.schema import Config
 from equipoise.core.streams import stream
-from equipoise.core.values import Images, Indices, Pixels, State, n_bytes
+from equipoise.core.values import ClientUpdate, Images, Indices, Pixels, State, n_bytes
 from equipoise.data.splits import Splits
 from equipoise.models.build import contiguous_copies
 from equipoise.models.classifier import Classifier, Seen
@@ -71,7 +71,7 @@ class Scorer:
         if not measuring:
             return state
         total, result = sum(map(len, measuring)), {name: tensor.clone() for name, tensor in state.items()}
-        statistics = [name for name in state if name.endswith(("running_mean", "running_var"))]
+        statistics = statistics_of(state)
         for name in statistics:
             result[name].zero_()
         for index in measuring:
@@ -113,8 +113,8 @@ class Looks:
             "noise": Images(noise, np.zeros(N_NOISE, dtype=np.int64)),
         }
         self.own = {client: np.flatnonzero(np.isin(rows, scorer.indices[client])) for client in self.reached}
-        self.told = 0
-        """Bytes that clients have sent in answer to questions."""
+        self.bytes_up = self.bytes_down = 0
+        """What clients have sent in answer to questions, and what they were sent to answer them."""
         self._known: dict[tuple[str, int], Seen] = {}
         self._recalibrated: dict[int, State] = {}
         self._kept: list[State] = []
@@ -142,25 +142,34 @@ class Looks:
         logits = self.scorer.seen(state, images.pixels[some]).logits if known is None else known.logits[some]
         return logits, torch.from_numpy(images.labels[some])
 
-    def scene(self, split: str) -> Scene:
-        """What a server can learn while it answers for a split."""
+    def scene(self, split: str, clients: Sequence[ClientUpdate] = ()) -> Scene:
+        """What a server can learn while it answers for a split; clients hold their own models already."""
+        held = {client.client: client.model for client in clients}
         return Scene(
             asked=lambda state: self.at(split, state),
             noise=lambda state: self.at("noise", state),
-            ask=self._ask,
+            ask=lambda client, states, summary: self._ask(client, states, summary, held.get(client)),
             recalibrated=self._recalibrate,
         )
 
-    def _ask(self, client: int, states: Sequence[State], summary: Summary) -> State:
+    def _ask(self, client: int, states: Sequence[State], summary: Summary, held: State | None) -> State:
         rows = torch.from_numpy(self.own[client])
         seen = [self.at("train", state) for state in states]
         own = [Seen(one.features[rows], one.logits[rows]) for one in seen]
         told = summary(own, self.labels("train")[rows])
-        self.told += n_bytes(told)
+        self.bytes_up += n_bytes(told)
+        self.bytes_down += sum(n_bytes(state) for state in states if state is not held)
         return told
 
     def _recalibrate(self, state: State) -> State:
         if id(state) not in self._recalibrated:
             self._recalibrated[id(state)] = self.scorer.recalibrated(state, self.reached)
             self._kept.append(state)
+        self.bytes_down += len(self.reached) * n_bytes(state)
+        self.bytes_up += len(self.reached) * n_bytes(statistics_of(state))
         return self._recalibrated[id(state)]
+
+
+def statistics_of(state: State) -> State:
+    """BatchNorm's running means and variances."""
+    return {name: tensor for name, tensor in state.items() if name.endswith(("running_mean", "running_var"))}

@@ -49,8 +49,7 @@ class RankJudge:
     def tested(self) -> int:
         return int((self.histories.test_at >= 0).sum())
 
-    def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
-        is_last = step + 1 == self.config.steps
+    def observe(self, merged: Merged, own: Own, step: int, is_last: bool) -> tuple[Scores, State]:
         if not is_last and (step + 1) % self.config.evaluate.every != 0:
             return {}, {}
         found = metrics(self._ranks(merged, own, self.target("validation")))

@@ -34,10 +34,11 @@ def score(looks: Looks, predict: str | None, merged: Merged, clients: Sequence[C
     own: dict[str, list[float]] = {}
     for split in ("validation", "test"):
         if predict is not None:
-            before = looks.told
-            answers = PREDICTS.find(predict).make(looks.scene(split), merged)
+            up, down = looks.bytes_up, looks.bytes_down
+            answers = PREDICTS.find(predict).make(looks.scene(split, merged.clients), merged)
             scores |= _merged_scores(answers, looks.labels(split), split)
-            scores[None, "bytes/told"] = float(looks.told - before)
+            scores[None, "bytes/told"] = float(looks.bytes_up - up)
+            scores[None, "bytes/asked"] = float(looks.bytes_down - down)
         own[split] = [accuracy(*looks.some(split, client.model, limit)) for client in clients]
     named = zip(clients, own["test"], strict=True)
     scores |= {(client.client, "accuracy/test"): value for client, value in named}
@@ -51,7 +52,7 @@ def beside(looks: Looks, merged: Merged, names: Collection[str] | None = None) -
         if names is not None and entry.name not in names:
             continue
         for split, name in (("validation", "accuracy/validation"), ("test", "accuracy/merged")):
-            answers = entry.make(looks.scene(split), merged)
+            answers = entry.make(looks.scene(split, merged.clients), merged)
             scores[None, f"{name}/{entry.name}"] = accuracy(answers, looks.labels(split))
     scores[None, "accuracy/probe"] = probe(looks, [client.model for client in merged.clients])
     return scores

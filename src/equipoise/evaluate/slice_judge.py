@@ -57,7 +57,7 @@ class SliceJudge:
         """Items that are ranked in the last slice."""
         return len(self.shown(self._n_slices - 1).users)
 
-    def observe(self, merged: Merged, own: Own, step: int) -> tuple[Scores, State]:
+    def observe(self, merged: Merged, own: Own, step: int, is_last: bool) -> tuple[Scores, State]:
         rounds, slices = self.config.steps, self._n_slices
         here = slice_of(step, rounds, slices)
         if slice_of(step + 1, rounds, slices) == here:

@@ -7,11 +7,14 @@ contiguous copies, so that every engine and every resumed run computes on the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import nn
 
 from equipoise.config.blocks import ModelOptions
+from equipoise.core.errors import ConfigError
+from equipoise.core.machine import memory
 from equipoise.core.registry import MODELS
 from equipoise.core.streams import stream_seed
 from equipoise.core.values import State
@@ -19,6 +22,8 @@ from equipoise.data.interactions import Features
 from equipoise.models.classifier import Classifier
 from equipoise.models.recommender import Recommender
 
+COPIES = 3
+"""Of each weight while it is trained: itself, its gradient, its update."""
 Head = Callable[[int, int, int], nn.Module]
 """(features D, classes C, seed) → the module that turns features into logits."""
 
@@ -27,9 +32,7 @@ def build_model(
     options: ModelOptions, shape: tuple[int, int, int], n_classes: int, seed: int, head: Head | None = None
 ) -> Classifier:
     """The network with its linear head, or with the head that a method brings."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(stream_seed(seed, "model"))
-        model = MODELS.find(options.name).make(options, shape, n_classes)
+    model = _made(options, seed, shape, n_classes)
     assert isinstance(model, Classifier)
     if head is not None:
         model.head = head(model.n_features, n_classes, seed)
@@ -37,11 +40,38 @@ def build_model(
 
 
 def build_recommender(options: ModelOptions, n_items: int, features: Mapping[str, Features], seed: int) -> Recommender:
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(stream_seed(seed, "model"))
-        model = MODELS.find(options.name).make(options, n_items, features)
+    model = _made(options, seed, n_items, features)
     assert isinstance(model, Recommender)
     return model
+
+
+def _made(options: ModelOptions, seed: int, *about: Any) -> nn.Module:
+    """The network, its weights drawn from the run's own stream."""
+    _require_room(options, about)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(stream_seed(seed, "model"))
+        model: nn.Module = MODELS.find(options.name).make(options, *about)
+    return model
+
+
+def _require_room(options: ModelOptions, about: tuple[Any, ...]) -> None:
+    """Refuses a network whose weights, gradients and updates do not fit into memory; it is built without numbers first.
+
+    One that cannot be built so is not examined.
+    """
+    try:
+        with torch.device("meta"):
+            model = MODELS.find(options.name).make(options, *about)
+    except (NotImplementedError, RuntimeError, TypeError) as error:
+        if "overflow" not in str(error):
+            return
+        size = float("inf")
+    else:
+        size = COPIES * sum(param.numel() * param.element_size() for param in model.parameters())
+    if size > memory():
+        what = f"model '{options.name}' with these settings does not fit into memory"
+        needs = f"it takes {size / 2**30:,.0f} GiB to train, and this machine has {memory() / 2**30:,.0f}"
+        raise ConfigError(f"{what}: {needs}", where="model", fix="a smaller width, or fewer features")
 
 
 def state_of(model: torch.nn.Module) -> State:

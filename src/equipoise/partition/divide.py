@@ -22,6 +22,7 @@ from equipoise.core.values import Event, Indices, Labels
 from equipoise.partition.check import Check, declares_overlap, examine, require_partition
 from equipoise.partition.drawn import ON_DEMAND, Drawn
 from equipoise.partition.fingerprint import fingerprint
+from equipoise.partition.owners import require_room
 from equipoise.partition.sample import counted, expected
 from equipoise.partition.skew import realised_skew
 
@@ -59,6 +60,8 @@ def divide(labels: Labels, n_classes: int, options: PartitionOptions, seed: int)
     if not isinstance(options, entry.options):
         options = _completed(options, entry)
     labels = labels.astype(np.int64, copy=False)
+    if ON_DEMAND not in entry.traits and not declares_overlap(options):
+        require_room(len(labels), options)  # before anything is drawn, which may be larger than memory
     made = entry.make(labels, n_classes, options, seed if ON_DEMAND in entry.traits else stream(seed, "partition"))
     indices: Sequence[Indices] = made if isinstance(made, Drawn) else tuple(made)
     some = counted(indices)

@@ -20,7 +20,6 @@ from equipoise.core.values import Indices, Labels
 
 def settle(owner: Indices, labels: Labels, options: PartitionOptions, rng: np.random.Generator) -> list[Indices]:
     """The samples of each client, ascending, every client with at least `min_size` of them."""
-    require_room(len(owner), options)
     owner = repair(owner, labels, options, rng)
     order = np.argsort(owner, kind="stable")
     ends = np.cumsum(np.bincount(owner, minlength=options.clients))

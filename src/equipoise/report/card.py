@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from equipoise.core.exchanges import SECOND_EXCHANGE
+from equipoise.report.again import again
+from equipoise.report.bytes import bytes_text
 from equipoise.report.runs import traffic
+from equipoise.report.times import date_text, duration_text, seconds_of
 from equipoise.report.words import Say
 from equipoise.store import read
 from equipoise.store.records import Partition, Run
@@ -14,40 +18,103 @@ from equipoise.store.transact import Store
 
 SHORT = 12
 """Characters of a fingerprint that are shown."""
+MOST_SETTINGS = 10
+"""A block with more of them is shown by its name."""
+Groups = Mapping[str, Sequence[Run]]
+"""Label of a configuration → its runs, which differ in their seed."""
 
 
-def card(store: Store, runs: Sequence[Run], say: Say) -> dict[str, str]:
-    """What to know before reading a figure, by name."""
-    partitions = {run.partition: read.partition(store, run.partition) for run in runs if run.partition}
+@dataclass(frozen=True)
+class Entry:
+    """A name and what is to be known under it: (of whom, what), of nobody in particular where it holds for all."""
 
-    def each(tell: Callable[[Run], str]) -> str:
-        return _joined(tell(run) for run in runs)
+    name: str
+    lines: Sequence[tuple[str, str]]
+    is_command: bool = False
 
-    return {
-        say("data"): each(lambda run: data(run.config["data"])),
-        say("tested"): each(lambda run: _tested(run, say)),
-        say("partition"): _joined(_partition(found) for found in partitions.values()) or say("none"),
-        say("fingerprint"): _joined(found.fingerprint[:SHORT] for found in partitions.values()) or say("none"),
-        say("overlap"): _joined(found.overlap_text for found in partitions.values()) or say("none"),
-        say("communication"): each(lambda run: _communication(run.config, say)),
-        say("method"): each(lambda run: str(run.config["method"]["name"])),
-        say("model"): each(lambda run: settings(run.config["model"])),
-        say("seeds"): ", ".join(str(seed) for seed in sorted({run.seed for run in runs})),
-        say("down"): _range([traffic(store, run, "down") for run in runs]),
-        say("up"): _range([traffic(store, run, "up") for run in runs]),
-        say("selection"): say("selected_by"),
-        say("environment"): each(_environment),
+
+def card(store: Store, groups: Groups, say: Say) -> list[Entry]:
+    """What to know before reading a figure."""
+    commands = _by_label({label: again(group) for label, group in groups.items()})
+    return [
+        *_data(store, groups, say),
+        *_training(groups, say),
+        *_course(store, [run for group in groups.values() for run in group], say),
+        _each(groups, say("environment"), _environment),
+        Entry(say("again"), commands, is_command=True),
+    ]
+
+
+def _data(store: Store, groups: Groups, say: Say) -> list[Entry]:
+    fingerprints = {run.partition for group in groups.values() for run in group if run.partition}
+    partitions = {fingerprint: read.partition(store, fingerprint) for fingerprint in fingerprints}
+
+    def divided(key: str, tell: Callable[[Partition], str]) -> Entry:
+        return _each(groups, say(key), lambda run: tell(partitions[run.partition]) if run.partition else say("none"))
+
+    return [
+        _each(groups, say("data"), lambda run: data(run.config["data"])),
+        _each(groups, say("tested"), lambda run: _tested(run, say)),
+        divided("partition", _partition),
+        divided("fingerprint", lambda found: found.fingerprint[:SHORT]),
+        divided("overlap", lambda found: found.overlap_text),
+    ]
+
+
+def _training(groups: Groups, say: Say) -> list[Entry]:
+    told: dict[str, Callable[[Run], str]] = {
+        "communication": lambda run: _communication(run.config, say),
+        "method": lambda run: settings(run.config["method"]),
+        "balance": lambda run: settings(run.config["balance"]),
+        "guard": lambda run: str(run.config.get("guard", "off")),
+        "lr": lambda run: _learning_rate(run.config["client"]),
+        "model": lambda run: settings(run.config["model"]),
     }
+    return [_each(groups, say(key), tell) for key, tell in told.items()]
+
+
+def _course(store: Store, runs: Sequence[Run], say: Say) -> list[Entry]:
+    moments = sorted(run.created for run in runs)
+    told = {
+        "seeds": ", ".join(str(seed) for seed in sorted({run.seed for run in runs})),
+        "date": _range(date_text(moments[0]), date_text(moments[-1])),
+        "duration": _duration(store, runs, say),
+        "down": _traffic(store, runs, "down"),
+        "up": _traffic(store, runs, "up"),
+        "selection": say("selected_by"),
+    }
+    return [Entry(say(key), [("", text)]) for key, text in told.items()]
+
+
+def _each(groups: Groups, name: str, tell: Callable[[Run], str]) -> Entry:
+    """What runs say, under the labels of those that say it."""
+    return Entry(name, _by_label({label: _joined(map(tell, group)) for label, group in groups.items()}))
+
+
+def _by_label(texts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """One line where the same holds for all, otherwise one for each thing that holds, with the labels of whom."""
+    said: dict[str, list[str]] = {}
+    for label, text in texts.items():
+        said.setdefault(text, []).append(label)
+    return [("" if len(said) == 1 else ", ".join(labels), text) for text, labels in said.items()]
 
 
 def settings(block: Mapping[str, Any]) -> str:
     """A block of a configuration on one line.
 
-    >>> settings({"name": "cnn", "width": 16, "norm": None})
-    'cnn (width 16)'
+    >>> settings({"name": "cnn", "width": 16, "norm": None, "head": {"bias": 0}})
+    'cnn (width 16, head.bias 0)'
     """
-    rest = ", ".join(f"{key} {value}" for key, value in block.items() if key != "name" and value is not None)
-    return f"{block['name']} ({rest})" if rest else str(block["name"])
+    found = {key: value for key, value in _flat(block).items() if key != "name" and value is not None}
+    rest = ", ".join(f"{key} {value}" for key, value in found.items())
+    return f"{block['name']} ({rest})" if 0 < len(found) <= MOST_SETTINGS else str(block["name"])
+
+
+def _flat(block: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in block.items():
+        flat |= _flat(value, f"{above}{key}.") if isinstance(value, Mapping) else {f"{above}{key}": value}
+    return flat
 
 
 def data(block: Mapping[str, Any]) -> str:
@@ -70,9 +137,30 @@ def _communication(config: Mapping[str, Any], say: Say) -> str:
     return say("rounds", rounds=config["rounds"], epochs=epochs, fraction=config["server"]["fraction"])
 
 
+def _learning_rate(client: Mapping[str, Any]) -> str:
+    schedule = client.get("schedule", "none")
+    changes = "" if schedule == "none" else f", schedule {schedule}"
+    return f"{client['lr']:g} ({client['optimiser']}, momentum {client['momentum']:g}{changes})"
+
+
 def _tested(run: Run, say: Say) -> str:
     n = run.environment.get("tested")
     return say("tested_n", n=n) if n else say("none")
+
+
+def _duration(store: Store, runs: Sequence[Run], say: Say) -> str:
+    """From start to end; a run that is not over has none, and pauses of one that was resumed are in it."""
+    over = sorted(seconds for run in runs if (seconds := seconds_of(run)) is not None)
+    if not over:
+        return say("not_over")
+    told = _range(duration_text(over[0]), duration_text(over[-1]))
+    is_resumed = any(at.event.kind == "resumed" for run in runs for at in read.events(store, run.run_id))
+    return say("with_pauses", duration=told) if is_resumed else told
+
+
+def _traffic(store: Store, runs: Sequence[Run], way: str) -> str:
+    sizes = sorted(traffic(store, run, way) for run in runs)
+    return _range(bytes_text(sizes[0]), bytes_text(sizes[-1]))
 
 
 def _environment(run: Run) -> str:
@@ -86,19 +174,5 @@ def _joined(told: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(told))
 
 
-def _range(sizes: Sequence[float]) -> str:
-    low, high = bytes_text(min(sizes)), bytes_text(max(sizes))
+def _range(low: str, high: str) -> str:
     return low if low == high else f"{low} – {high}"
-
-
-def bytes_text(size: float) -> str:
-    """A size as people read it.
-
-    >>> bytes_text(512), bytes_text(2_500_000)
-    ('512 B', '2.5 MB')
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000 or unit == "GB":
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    raise AssertionError

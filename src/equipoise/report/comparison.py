@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from equipoise.diagnose.examine import examine
@@ -12,6 +13,8 @@ from equipoise.diagnose.finding import Finding
 from equipoise.diagnose.recording import Recording, Row
 from equipoise.report.statistics import Curve, Difference, Figure, Users, best, figure, final, paired, paired_users
 
+REDUCTIONS: Mapping[str, Callable[[Curve], float]] = {"final": final, "best": best}
+"""How the checkpoints of a run become one figure."""
 UNIMPORTANT = ("name", "seed", "engine")
 """Keys that do not make two runs different configurations."""
 
@@ -29,6 +32,11 @@ class Run:
     """The hash of its data."""
     users: Users | None = None
     """Where the metric is one of a ranking."""
+    up: float = 0.0
+    down: float = 0.0
+    """Bytes of the whole run, all that went up and all that went down."""
+    healed: Sequence[str] = ()
+    """Codes of findings that a guard reacted to."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,11 @@ class Line:
     best: Figure
     difference: Difference | None
     differs: Mapping[str, Any]
+    up: float = 0.0
+    down: float = 0.0
+    """Bytes of a run, mean over its seeds."""
+    leads: Sequence[str] = ()
+    """Columns in which no row is clearly above it, and it is clearly above some row."""
     marks: Sequence[str] = ()
     """Codes of findings that concern this row."""
 
@@ -76,6 +89,8 @@ def compare(runs: Sequence[Run], language: str = "en") -> Comparison:
         differs = {key: value for key, value in own.items() if key not in shared}
         lines.append(_line(group, groups[0], differs))
     lines = [_distinct(line, lines, group[0]) for line, group in zip(lines, groups, strict=True)]
+    leaders = {column: _leading(groups, column) for column in REDUCTIONS}
+    lines = [replace(line, leads=[c for c in REDUCTIONS if i in leaders[c]]) for i, line in enumerate(lines)]
     rows = [_row(line.label, group) for line, group in zip(lines, groups, strict=True)]
     findings = examine(Recording("comparison", {}, table=rows), language=language).findings if len(rows) > 1 else []
     lines = [replace(line, marks=[each.code for each in findings if line.label in each.rows]) for line in lines]
@@ -108,7 +123,7 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
     newest = {run.curve.seed: run for run in group}
     curves = [newest[seed].curve for seed in sorted(newest)]
     return Line(
-        label=group[0].label,
+        label=group[0].label + _healed(list(newest.values())),
         metric=group[0].metric,
         runs=[curve.run_id for curve in curves],
         seeds=[curve.seed for curve in curves],
@@ -116,16 +131,36 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
         best=figure([best(curve) for curve in curves]),
         difference=None if group is first else _difference(group, first),
         differs=differs,
+        up=fmean(run.up for run in newest.values()),
+        down=fmean(run.down for run in newest.values()),
     )
 
 
-def _difference(ours: Sequence[Run], theirs: Sequence[Run]) -> Difference | None:
+def _healed(runs: Sequence[Run]) -> str:
+    """That a guard changed runs of a row, and how many of them."""
+    codes = dict.fromkeys(code for run in runs for code in run.healed)
+    n = sum(bool(run.healed) for run in runs)
+    return f" (healed: {', '.join(codes)}{f', {n} of {len(runs)} seeds' if len(runs) > 1 else ''})" if codes else ""
+
+
+def _difference(ours: Sequence[Run], theirs: Sequence[Run], column: str = "final") -> Difference | None:
     """User by user where both ranked the same items, else seed by seed."""
-    users, finals = [], []
+    users, figures = [], []
     for group in (ours, theirs):
         users.append({run.curve.seed: run.users or Users({}, {}) for run in group})
-        finals.append({run.curve.seed: final(run.curve) for run in group})
-    return paired_users(*users) or paired(*finals)
+        figures.append({run.curve.seed: REDUCTIONS[column](run.curve) for run in group})
+    return paired_users(*users) or paired(*figures)
+
+
+def _leading(groups: Sequence[Sequence[Run]], column: str) -> set[int]:
+    """Rows that no row is clearly above, and that are clearly above some row."""
+
+    def is_above(mine: Sequence[Run], other: Sequence[Run]) -> bool:
+        lead = None if mine is other else _difference(mine, other, column)
+        return lead is not None and lead.low > 0
+
+    unbeaten = [i for i, own in enumerate(groups) if not any(is_above(other, own) for other in groups)]
+    return {i for i in unbeaten if any(is_above(groups[i], other) for other in groups)}
 
 
 def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:
@@ -133,14 +168,18 @@ def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:
     alike = [other for other in lines if other.label == line.label]
     if len(alike) == 1:
         return line
-    settings = [f"{key.removesuffix('.name')}={value}" for key, value in line.differs.items()]
+    named = [f"{key.removesuffix('.name')}={value}" for key, value in line.differs.items()]
+    settings = [setting for setting in named if setting not in line.label.split()]
     if sum(other.differs == line.differs for other in alike) > 1:
         settings.append(f"data {run.content[:8]}")
     return replace(line, label=" ".join([line.label, *settings]))
 
 
 def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in config.items() if key not in UNIMPORTANT}
+    """Of the engine only how many clients train along one axis counts, where that was given: it moves the last bits."""
+    kept = {key: value for key, value in config.items() if key not in UNIMPORTANT}
+    together = config.get("engine", {}).get("together")
+    return kept if together is None else {**kept, "engine": {"together": together}}
 
 
 def flat_config(config: Mapping[str, Any]) -> dict[str, Any]:

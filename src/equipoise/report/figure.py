@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers: TypeAlias = NDArray[np.float64]
-Scale: TypeAlias = Literal["linear", "log", "sqrt", "cosine"]
+Scale: TypeAlias = Literal["linear", "sqrt", "cosine"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Line:
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     is_dashed: bool = False
+    place: int | None = None
+    """In the palette, for a name that keeps its colour in several charts; otherwise the place among the lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,8 @@ class Lines:
     is_share: bool = False
     bounds: Mapping[str, float] = field(default_factory=dict)
     """Level lines by name, such as the cap of λ."""
+    marks: Mapping[int, str] = field(default_factory=dict)
+    """Checkpoints, counted from 1, at which something happened, and what."""
     note: str = ""
 
 
@@ -65,7 +69,14 @@ class Bars:
     bounds: Mapping[str, float] = field(default_factory=dict)
     """What bars are held against, drawn beside them in grey."""
     is_share: bool = False
+    colours: Mapping[str, int] = field(default_factory=dict)
+    """Places in the palette, for names that have one in other charts too."""
     note: str = ""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether bars have names of their own, rather than a place on the axis `x`."""
+        return not self.x
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +87,8 @@ class Points:
     places: Numbers
     groups: Sequence[str]
     group: str
+    colours: Mapping[str, int] = field(default_factory=dict)
+    """Places in the palette, for groups that have one in other charts too."""
     note: str = ""
 
 

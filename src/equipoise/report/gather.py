@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean
+from dataclasses import dataclass, replace
 
 from equipoise.diagnose.examine import examine
 from equipoise.diagnose.finding import SEVERITIES, Finding, Verdict
-from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.stored import stored
 from equipoise.report import table
-from equipoise.report.card import card
+from equipoise.report.card import Entry, card
 from equipoise.report.comparison import Comparison, compare
-from equipoise.report.figure import Figure, Line, Lines
+from equipoise.report.figure import Figure
 from equipoise.report.figures import figures
+from equipoise.report.overview import Course, foremost, overview
 from equipoise.report.rankings import Rankings, rankings
 from equipoise.report.runs import compared, curve, validation_of
 from equipoise.report.source import Projection, source
@@ -58,17 +58,26 @@ class Configuration:
 class Report:
     language: str
     what: str
-    card: Mapping[str, str]
+    card: Sequence[Entry]
     comparison: Comparison | None
-    overview: Sequence[Figure]
+    pictures: Sequence[Figure]
+    """Of all configurations together; the first stands above the findings."""
     configurations: Sequence[Configuration]
 
     @property
     def note(self) -> str:
-        """How the results are to be read."""
+        """How the results are to be read: of what is not in the table nothing is said."""
         assert self.comparison is not None
-        say = words(self.language)
-        return say("results_note", over=" / ".join(say(f"over.{kind}") for kind in table.paired_over(self.comparison)))
+        say, lines = words(self.language), self.comparison.lines
+        over = " / ".join(say(f"over.{kind}") for kind in table.paired_over(self.comparison))
+        figures = "seeds_note" if any(line.final.n > 1 for line in lines) else "per_cent_note"
+        parts = [
+            say(figures, metrics=table.metrics(self.comparison)),
+            say("results_note"),
+            say("delta_note", over=over) if any(line.difference for line in lines) else "",
+            say("bold_note") if any(line.leads for line in lines) else "",
+        ]
+        return say("sentences").join(filter(None, parts))
 
     @property
     def n_runs(self) -> int:
@@ -94,8 +103,7 @@ class _Seen:
 
     run: Run
     verdict: Verdict
-    headline: Curve
-    lam: Curve
+    course: Course
 
 
 def gather(
@@ -111,14 +119,29 @@ def gather(
         if run not in scored:  # a seed that failed stands with the others of its row
             groups.setdefault(labels.get(run.run_id, run.run_id), []).append(run.run_id)
     by_label = {label: [seen[run_id] for run_id in ids] for label, ids in groups.items()}
+    configurations = [_configuration(store, label, group, say, projection) for label, group in by_label.items()]
+    pictures, configurations = _pictures(by_label, configurations, say)
     return Report(
         language=language,
         what=_named(runs),
-        card=card(store, runs, say),
+        card=card(store, {each.label: each.runs for each in configurations}, say),
         comparison=comparison,
-        overview=_overview(by_label, say) if len(by_label) > 1 else [],
-        configurations=[_configuration(store, label, group, say, projection) for label, group in by_label.items()],
+        pictures=pictures,
+        configurations=configurations,
     )
+
+
+def _pictures(
+    by_label: Mapping[str, Sequence[_Seen]], configurations: list[Configuration], say: Say
+) -> tuple[Sequence[Figure], list[Configuration]]:
+    """What is shown of all runs together. A single run gives one of its own pictures, which is not shown twice."""
+    if sum(map(len, by_label.values())) > 1:
+        courses = {label: [seen.course for seen in group] for label, group in by_label.items()}
+        return overview(courses, say), configurations
+    (single,) = configurations
+    first = foremost(single.figures)
+    rest = [figure for figure in single.figures if figure is not first]
+    return [first] if first else [], [replace(single, figures=rest)]
 
 
 def _named(runs: Sequence[Run]) -> str:
@@ -131,7 +154,8 @@ def _named(runs: Sequence[Run]) -> str:
 def _seen(run: Run, recorded: Recording, language: str) -> _Seen:
     told = recorded.server(run.headline).finite()
     headline = told if len(told) > 1 else recorded.server(validation_of(run)).finite()
-    return _Seen(run, examine(recorded, run.config.get("limits"), language), headline, recorded.mean("lam/used"))
+    course = Course(run.headline, headline, recorded.mean("lam/used"))
+    return _Seen(run, examine(recorded, run.config.get("limits"), language), course)
 
 
 def _configuration(store: Store, label: str, group: Sequence[_Seen], say: Say, projection: Projection) -> Configuration:
@@ -163,25 +187,3 @@ def _told(group: Sequence[_Seen]) -> list[Told]:
         for code in codes
     }
     return [Told(found[0][1], [run_id for run_id, _ in found]) for found in made.values()]
-
-
-def _overview(by_label: Mapping[str, Sequence[_Seen]], say: Say) -> list[Figure]:
-    metrics = {seen.run.headline for group in by_label.values() for seen in group}
-    headline = [_mean(label, [seen.headline for seen in group]) for label, group in by_label.items()]
-    lam = [_mean(label, [seen.lam for seen in group]) for label, group in by_label.items()]
-    used = [line for line in lam if any(value > 0 for value in line.values)]
-    is_share = all(metric.startswith("accuracy/") for metric in metrics)
-    y = say("accuracy") if is_share else ", ".join(sorted(metrics))
-    shown: list[Figure] = [
-        Lines(key="overview", y=y, lines=[line for line in headline if line.values], is_share=is_share)
-    ]
-    return [*shown, Lines(key="overview-lam", y=say("lam_axis"), lines=used, is_log=True)] if used else shown
-
-
-def _mean(label: str, curves: Sequence[Curve]) -> Line:
-    """Over seeds at the checkpoints that all of them have; a band from the lowest to the highest."""
-    held = [dict(zip(each.steps.tolist(), each.values.tolist(), strict=True)) for each in curves if len(each)]
-    steps = sorted(set.intersection(*(set(each) for each in held))) if held else []
-    at = [[each[step] for each in held] for step in steps]
-    bands = ([min(values) for values in at], [max(values) for values in at]) if len(held) > 1 else ((), ())
-    return Line(label, [step + 1 for step in steps], [fmean(values) for values in at], *bands)

@@ -13,11 +13,13 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from equipoise import __version__
-from equipoise.diagnose.words import LABELS, evidence
+from equipoise.diagnose.words import LABELS, evidence, healing
 from equipoise.report import table
 from equipoise.report.draw import draw
 from equipoise.report.figure import Figure
 from equipoise.report.gather import Report
+from equipoise.report.layout import placed, results
+from equipoise.report.palette import colour
 from equipoise.report.words import words
 
 SCRIPT = "window.vegaEmbed = vegaEmbed;"
@@ -27,17 +29,25 @@ def html(report: Report) -> str:
     say, label = words(report.language), LABELS[report.language]
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["coded"] = _coded
-    page = files("equipoise.report").joinpath("page.html").read_text(encoding="utf-8")
-    return environment.from_string(page).render(
+    return environment.from_string(_part("page.html")).render(
         report=report,
         say=say,
         version=__version__,
-        results=table.rows(report.comparison) if report.comparison else [],
+        results=results(report.comparison) if report.comparison else None,
         remarks=table.remarks(report.comparison, report.language) if report.comparison else [],
         evidence=lambda row: evidence(row, label),
+        healing=lambda healed: healing(healed, label),
+        placed=placed,
+        colour=colour,
         chart=lambda figure: _json(_spec(figure, report)),
+        style=Markup(_part("page.css")),
+        script=Markup(_part("page.js")),
         bundle=Markup(vl_convert.javascript_bundle(SCRIPT).replace("</script", "<\\/script")),
     )
+
+
+def _part(name: str) -> str:
+    return files("equipoise.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _coded(text: str) -> Markup:
@@ -49,7 +59,8 @@ def _spec(figure: Figure, report: Report) -> dict[str, Any]:
     """The chart, as wide as its place on the page; the page gives text its colours."""
     spec: dict[str, Any] = draw(figure, words(report.language)).to_dict()
     del spec["width"]
-    quiet = {"background": None, "font": "sans-serif", "axis": {"gridOpacity": 0.35, "titleFontWeight": "normal"}}
+    text = {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal"}
+    quiet = {"background": None, "font": "sans-serif", "axis": {"gridOpacity": 0.35, **text}, "legend": text}
     return {**spec, "autosize": {"type": "fit", "contains": "padding"}, "config": {**spec["config"], **quiet}}
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 
 from equipoise import __version__
-from equipoise.diagnose.words import LABELS, evidence
+from equipoise.diagnose.words import LABELS, evidence, healing
 from equipoise.report import table
+from equipoise.report.card import Entry
 from equipoise.report.figure import Bars, Figure, Grid, Lines, Points, thinned
 from equipoise.report.gather import Configuration, Report, Told
+from equipoise.report.layout import results
 from equipoise.report.words import Say, words
 
 MOST_ROWS = 12
@@ -23,7 +26,6 @@ def markdown(report: Report) -> str:
 def _lines(report: Report) -> Iterator[str]:
     say = words(report.language)
     yield f"# {say('title', what=report.what)}\n"
-    yield f"## {say('verdict')}\n"
     first = report.first
     told = (
         say("sick", sick=len(report.sick), n=report.n_runs, first=first.code)
@@ -31,34 +33,58 @@ def _lines(report: Report) -> Iterator[str]:
         else say("healthy", n=report.n_runs)
     )
     yield f"{told}\n"
+    yield from _results(report, say)
+    if any(each.told for each in report.configurations):
+        yield f"## {say('findings')}\n"
     for each in report.configurations:
         if each.told:
             yield from _findings(each, report.language)
     yield f"## {say('protocol')}\n"
-    yield _table(["", ""], [[name, value] for name, value in report.card.items()])
-    if report.comparison:
-        yield f"## {say('results')}\n"
-        yield _table(
-            [say(key) for key in ("configuration", "n", "final", "best", "delta")], table.rows(report.comparison)
-        )
-        yield f"{report.note}\n"
-        yield from (f"{remark}\n" for remark in table.remarks(report.comparison, report.language))
-    for figure in report.overview:
+    yield _table(["", ""], [[entry.name, _told(entry)] for entry in report.card if not entry.is_command])
+    yield from (_commands(entry) for entry in report.card if entry.is_command)
+    for figure in report.pictures[1:]:
         yield markdown_of(figure, say)
     for each in report.configurations:
-        yield f"## {each.label}\n"
-        yield f"{say('detail_of', run=each.drawn.run_id, seed=each.drawn.seed)}\n"
-        if each.ranked:
-            yield _table(each.ranked.header, each.ranked.rows)
-            yield f"{each.ranked.floor}\n"
-        for figure in each.figures:
-            yield markdown_of(figure, say)
-        yield from _unexamined(each, say)
+        yield from _detail(each, say)
     yield say("made", version=__version__, n=report.n_runs)
 
 
+def _detail(each: Configuration, say: Say) -> Iterator[str]:
+    yield f"## {_plain(each.label)}\n"
+    yield f"{say('detail_of', run=each.drawn.run_id, seed=each.drawn.seed)}\n"
+    if each.ranked:
+        yield _table(each.ranked.header, each.ranked.rows)
+        yield f"{each.ranked.floor}\n"
+    for figure in each.figures:
+        yield markdown_of(figure, say)
+    yield from _unexamined(each, say)
+
+
+def _results(report: Report, say: Say) -> Iterator[str]:
+    """The table and one picture of it."""
+    if report.comparison:
+        found = results(report.comparison)
+        yield f"## {say('results')}\n"
+        cells = [[f"**{cell.text}**" if cell.is_bold else cell.text for cell in row] for row in found.rows]
+        yield _table([say(f"column_{name}") for name in found.columns], cells)
+        yield f"{report.note}\n"
+        yield from (f"{remark}\n" for remark in table.remarks(report.comparison, report.language))
+    for figure in report.pictures[:1]:
+        yield markdown_of(figure, say)
+
+
+def _told(entry: Entry) -> str:
+    return "\n".join(f"{whom}: {what}" if whom else what for whom, what in entry.lines)
+
+
+def _commands(entry: Entry) -> str:
+    """To be copied, so outside the table, which would escape them."""
+    lines = [f"# {whom}\n{what}" if whom else what for whom, what in entry.lines]
+    return "\n".join([f"{entry.name}:\n", "```sh", *lines, "```", ""])
+
+
 def _findings(each: Configuration, language: str) -> Iterator[str]:
-    yield f"### {each.label}\n"
+    yield f"### {_plain(each.label)}\n"
     for told in each.told:
         yield from _finding(told, len(each.runs), language)
 
@@ -67,6 +93,8 @@ def _finding(told: Told, of: int, language: str) -> Iterator[str]:
     say, label, found = words(language), LABELS[language], told.finding
     because = f" ({label['follows'].format(codes=', '.join(found.because))})" if found.because else ""
     yield f"**{label[found.severity]} {found.code}**{because}: {found.saw}\n"
+    if found.healed:
+        yield f"- {healing(found.healed, label)}"
     yield f"- {label['why']}: {found.cause}"
     yield f"- {label['try']}: {found.remedy}" + (f" `{found.override}`" if found.override else "")
     if of > 1:
@@ -135,4 +163,9 @@ def _number(value: float | None, is_share: bool) -> str:
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     body = [list(header), ["---"] * len(header), *map(list, rows)]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in body) + "\n"
+    return "\n".join("| " + " | ".join(map(_plain, row)) + " |" for row in body) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Text of a label or cell, not markup: no HTML, no further cell; lines stay lines."""
+    return escape(text, quote=False).replace("|", "\\|").replace("\n", "<br>")

@@ -53,9 +53,22 @@ def listed(store: Store, run: Run) -> dict[str, Any]:
     }
 
 
+def predict_of(run: Run) -> str | None:
+    """How a run predicts from its first checkpoint on, as configured or as its method does; None where nobody says."""
+    return run.config.get("server", {}).get("predict") or run.environment.get("predict")
+
+
+def predictors(run: Run, findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How the run predicts, after how it did before a guard healed it."""
+    first = predict_of(run)
+    changes = [finding["healed"]["changes"] for finding in findings if finding.get("healed")]
+    healed = [change["server.predict"] for change in changes if "server.predict" in change]
+    return [name for name in (first, *healed[-1:]) if name is not None]
+
+
 def shown(store: Store, run: Run) -> dict[str, Any]:
     """The document of `run` and `show`: {run_id, name, status, config, metrics, findings, …}."""
-    scored = curve(store, run)
+    scored, findings = curve(store, run), read.findings(store, run.run_id)
     best = max(range(len(scored.values)), key=lambda i: scored.validation[i], default=None)
     return {
         "run_id": run.run_id,
@@ -64,6 +77,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
         "error": run.error,
         "config": dict(run.config),
         "headline": run.headline,
+        "predict": predictors(run, findings),
         "metrics": metrics.final_metrics(store, run.run_id),
         "best": None
         if best is None
@@ -80,13 +94,19 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
             | {"message": at.event.message}
             for at in read.events(store, run.run_id)
         ],
-        "findings": read.findings(store, run.run_id),
+        "findings": findings,
     }
 
 
 def traffic(store: Store, run: Run, way: str) -> float:
-    """Bytes that went down or up in the whole run so far."""
-    return sum(row.value for row in metrics.rows(store, run.run_id, names=[f"bytes/{way}"], client="server"))
+    """Bytes that went down or up in the whole run so far; older runs left out what clients told for predictions."""
+    names = [f"bytes/{way}", "bytes/asked", "bytes/told"]
+    rows = metrics.rows(store, run.run_id, names=names, client="server")
+    total = sum(row.value for row in rows if row.name == names[0])
+    told = [row.value for row in rows if row.name == "bytes/told"]
+    if way == "down" or any(row.name == "bytes/asked" for row in rows):
+        return total
+    return total + sum(told[-1:] if run.config.get("communication") == "one-shot" else told)
 
 
 def compared(
@@ -110,6 +130,9 @@ def compared(
             curves[run.run_id],
             str(run.environment.get("content", "")),
             _users(store, run, metric or run.headline),
+            traffic(store, run, "up"),
+            traffic(store, run, "down"),
+            [each["code"] for each in read.findings(store, run.run_id) if each.get("healed")],
         )
         for run in runs
     ]

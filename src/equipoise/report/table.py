@@ -1,20 +1,38 @@
-"""A comparison as text: Markdown, LaTeX (booktabs) or CSV. Accuracies in per cent, best bold, second underlined."""
+"""A comparison as text: Markdown, LaTeX (booktabs) or CSV. Accuracies in per cent, bytes of one run.
+
+Bold is what no row is clearly above and what is clearly above some row: the paired 95 % interval of the difference
+leaves out zero.
+"""
 
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
-from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from equipoise.diagnose.words import LABELS
+from equipoise.report.bytes import bytes_text
 from equipoise.report.comparison import Comparison, Line
 from equipoise.report.statistics import Difference, Figure
 
-HEADER = ("configuration", "n", "final", "best by val.", "Δ to first [95 %]")
+HEADER = {
+    "configuration": "configuration",
+    "n": "n",
+    "final": "final",
+    "best": "best by val.",
+    "delta": "Δ to first [95 %]",
+    "up": "up",
+    "down": "down",
+}
+"""Columns by name, and what they are called in English."""
 LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰ"
-Mark = Callable[[str, int], str]
-"""(text, rank among the rows: 0 best, 1 second, …) → marked text"""
+
+
+class Cell(NamedTuple):
+    text: str
+    is_bold: bool
 
 
 def per_cent(figure: Figure, plus_minus: str = "±") -> str:
@@ -29,18 +47,27 @@ def interval(difference: Difference | None) -> str:
     return f"{mean:+.2f} [{low:+.1f}, {high:+.1f}]{' *' if difference.is_clear else ''}"
 
 
-def rows(comparison: Comparison, mark: Mark = lambda text, rank: text) -> list[list[str]]:
-    finals, bests = (_ranks([getattr(line, name).mean for line in comparison.lines]) for name in ("final", "best"))
-    return [
-        [
-            line.label + signs_of(line, comparison),
-            str(line.final.n),
-            mark(per_cent(line.final), finals[i]),
-            mark(per_cent(line.best), bests[i]),
-            interval(line.difference),
-        ]
-        for i, line in enumerate(comparison.lines)
-    ]
+def columns(comparison: Comparison) -> list[str]:
+    """The columns that have something to say: a single row differs from nothing."""
+    return [name for name in HEADER if name != "delta" or len(comparison.lines) > 1]
+
+
+def rows(comparison: Comparison) -> list[list[Cell]]:
+    """The cells of `columns`."""
+    return [_row(line, comparison) for line in comparison.lines]
+
+
+def _row(line: Line, comparison: Comparison) -> list[Cell]:
+    texts = {
+        "configuration": line.label + signs_of(line, comparison),
+        "n": str(line.final.n),
+        "final": per_cent(line.final),
+        "best": per_cent(line.best),
+        "delta": interval(line.difference),
+        "up": bytes_text(line.up),
+        "down": bytes_text(line.down),
+    }
+    return [Cell(texts[name], name in line.leads) for name in columns(comparison)]
 
 
 def signs_of(line: Line, comparison: Comparison) -> str:
@@ -68,32 +95,31 @@ def paired_over(comparison: Comparison) -> list[str]:
     return sorted({line.difference.over for line in comparison.lines if line.difference}) or ["seeds"]
 
 
-def _ranks(means: Sequence[float]) -> list[int]:
-    return [sum(other > mean for other in means) for mean in means]
-
-
 def markdown(comparison: Comparison) -> str:
-    def mark(text: str, rank: int) -> str:
-        return {0: f"**{text}**", 1: f"<u>{text}</u>"}.get(rank, text)
+    head = [HEADER[name] for name in columns(comparison)]
+    body = [[f"**{cell.text}**" if cell.is_bold else _plain(cell.text) for cell in row] for row in rows(comparison)]
+    lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *body)]
+    return "\n".join([*lines, "", *map(_plain, _notes(comparison))])
 
-    body = [HEADER, ("---",) * len(HEADER), *rows(comparison, mark)]
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in body]
-    return "\n".join([*lines, "", *_notes(comparison)])
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is: no HTML, no further cell, no line of its own."""
+    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
 
 
 def latex(comparison: Comparison) -> str:
-    def mark(text: str, rank: int) -> str:
-        return {0: f"\\textbf{{{text}}}", 1: f"\\underline{{{text}}}"}.get(rank, text)
-
-    table = [
-        [_escaped(row[0]), row[1], *(cell.replace("±", "$\\pm$") for cell in row[2:])] for row in rows(comparison, mark)
-    ]
-    head = " & ".join(_escaped(name) for name in HEADER)
-    body = "\n".join(" & ".join(row).replace("–", "--") + r" \\" for row in table)
+    names = columns(comparison)
+    head = " & ".join(_escaped(HEADER[name]) for name in names)
+    body = "\n".join(" & ".join(map(_latex_cell, row)) + r" \\" for row in rows(comparison))
     notes = "\n".join(f"% {note}" for note in _notes(comparison))
-    top = r"\begin{tabular}{lrrrr}"
+    top = rf"\begin{{tabular}}{{l{'r' * (len(names) - 1)}}}"
     lines = [top, r"\toprule", rf"{head} \\", r"\midrule", body, r"\bottomrule", r"\end{tabular}", notes]
     return "\n".join(lines)
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = _escaped(cell.text).replace("±", "$\\pm$").replace("–", "--")
+    return f"\\textbf{{{text}}}" if cell.is_bold else text
 
 
 def as_csv(comparison: Comparison) -> str:
@@ -108,12 +134,12 @@ def as_csv(comparison: Comparison) -> str:
         "difference_low",
         "difference_high",
     )
-    writer.writerow(["configuration", "metric", "seeds", *figures, "runs"])
+    writer.writerow(["configuration", "metric", "seeds", *figures, "bytes_up", "bytes_down", "runs"])
     for line in comparison.lines:
         difference = line.difference
         paired = ["", "", ""] if difference is None else [difference.mean, difference.low, difference.high]
         numbers = [line.final.mean, line.final.std, line.best.mean, line.best.std, *paired]
-        writer.writerow([line.label, line.metric, line.final.n, *numbers, " ".join(line.runs)])
+        writer.writerow([line.label, line.metric, line.final.n, *numbers, line.up, line.down, " ".join(line.runs)])
     return out.getvalue().rstrip("\n")
 
 
@@ -143,7 +169,8 @@ def _notes(comparison: Comparison) -> list[str]:
         f"Protocol: {card}; partition fingerprints {prints}.",
         f"{metrics(comparison)} in per cent, mean ± sample deviation over n seeds; final = last checkpoint;"
         " best by val. = checkpoint with the highest validation figure; * = the 95 % interval of the difference, paired"
-        f" over {' or '.join(paired_over(comparison))}, leaves out zero.",
+        f" over {' or '.join(paired_over(comparison))}, leaves out zero; bold = no row is clearly above it, and it"
+        " is clearly above some row; up and down = all bytes of a run.",
     ]
     return [*notes, *remarks(comparison), *(_source(line) for line in comparison.lines)]
 

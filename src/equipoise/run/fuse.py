@@ -26,11 +26,13 @@ from equipoise.engine.engine import method_of
 from equipoise.evaluate.geometry import prototype_scores
 from equipoise.evaluate.looks import Looks
 from equipoise.evaluate.pictures import pictures
-from equipoise.evaluate.score import beside, chosen_clients, score
+from equipoise.evaluate.score import Scores, beside, chosen_clients, score
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, pack_pictures, unpack
 from equipoise.run.loop import Snapshot, rows_of, stood
+from equipoise.run.matching import runs_of
 from equipoise.run.session import ALONE, Membership, announce, folder_of, look_back, require_same_data
+from equipoise.run.traffic import ASKED, DOWN, TOLD, UP
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
 from equipoise.store.records import Checkpoint, Run, new_run_id
@@ -76,6 +78,8 @@ class Stored:
 
     run: Run
     checkpoint: Checkpoint
+    step: int
+    """Where the clients stood: at the last checkpoint, or of a run that stopped early at its best."""
     clients: Mapping[int, ClientState]
     federation: Federation
     looks: Looks
@@ -92,8 +96,10 @@ def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | No
     for other in wanted:
         method_of(other)  # every wrong request is refused before anything is loaded
     content = run.environment["content"]
-    done = [found for found in read.runs(store, status="done") if found.version == run.version]
-    known = {found.config_hash: found.run_id for found in done if found.environment["content"] == content}
+    known: dict[str, str] = {}
+    for other in wanted:
+        done = [found for found in runs_of(store, other) if (found.status, found.version) == ("done", run.version)]
+        known |= {other.fingerprint(): found.run_id for found in done if found.environment["content"] == content}
     missing = {other.fingerprint(): other for other in wanted if other.fingerprint() not in known}
     if missing:
         stored = load_clients(store, run, config, data_path)
@@ -108,7 +114,8 @@ def load_clients(store: Store, run: Run, config: Config, data_path: Path | None)
         fix = "`equipoise resume` it, or start a new run"
         raise ConfigError(f"run '{run.run_id}' {state}: fuse needs one that this version has finished", fix=fix)
     checkpoint = read.checkpoints(store, run.run_id)[0]
-    own = unpack({name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()}).own
+    snapshot = unpack({name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()})
+    own, step = (snapshot.own, checkpoint.step) if snapshot.best is None else (snapshot.best.own, snapshot.best.step)
     if not any(state.model for state in own.values()):
         what = f"run '{run.run_id}' sent its model back to the clients each round: their own models were not kept"
         raise ConfigError(what, where="communication", fix="fuse works on communication=one-shot runs")
@@ -116,17 +123,18 @@ def load_clients(store: Store, run: Run, config: Config, data_path: Path | None)
     federation = build(config, folder)
     require_same_data(run, federation, folder)
     torch.set_num_threads(config.engine.threads)
-    return Stored(run, checkpoint, own, federation, Looks(federation.scorer, own), folder)
+    return Stored(run, checkpoint, step, own, federation, Looks(federation.scorer, own), folder)
 
 
 def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = ALONE) -> str:
     """Score one server, and write it down as a run of one checkpoint; its id."""
     federation = replace(stored.federation, config=config, method=method_of(config))
-    run_id, step = new_run_id(config.name), stored.checkpoint.step
+    run_id, step = new_run_id(config.name), stored.step
     server, merged = stood(federation, stored.clients)
     clients = chosen_clients(merged.clients, config.evaluate.clients, config.seed, step)
     scores = prototype_scores(merged) | score(stored.looks, federation.method.predict, merged, clients)
     scores |= beside(stored.looks, merged, {str(federation.method.predict), RIVAL})
+    scores |= uploaded(store, stored.run, scores)
     packed = pack(Snapshot(server)) | pack_pictures(pictures(stored.looks, merged, clients))
     text = f"clients of run {stored.run.run_id} after checkpoint {step + 1}; nothing was trained"
     with write.hold(store, run_id), blobs.referring(store):
@@ -137,3 +145,14 @@ def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = 
         write.finish(store, run_id, "done")
     look_back(store, run_id)
     return run_id
+
+
+def uploaded(store: Store, run: Run, scores: Scores) -> Scores:
+    """The traffic of a run with one upload, had this server been its own from the start."""
+    last = read.final_metrics(store, run.run_id)
+    found: Scores = {}
+    for way, predicting in ((DOWN, ASKED), (UP, TOLD)):
+        total = sum(row.value for row in read.rows(store, run.run_id, names=[way[1]], client="server"))
+        counted = last.get(predicting[1], 0.0) if ASKED[1] in last else 0.0  # older runs left it out of the total
+        found[way] = total - counted + scores[predicting]
+    return found

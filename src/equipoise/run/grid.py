@@ -10,6 +10,8 @@ seeds: 3                          or a list
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,9 +54,16 @@ class Grid:
     name: str
     cells: Sequence[Cell]
     data_path: Path | None
+    is_named: bool = False
+    """Whether somebody gave it its name, which then must not stand for another grid."""
+
+    def fingerprint(self) -> str:
+        """Hash of its rows; more seeds of the same rows are the same grid."""
+        rows = {cell.label: cell.config.model_copy(update={"seed": 0}).fingerprint() for cell in self.cells}
+        return hashlib.sha256(json.dumps(sorted(rows.items())).encode()).hexdigest()
 
 
-def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = None) -> Grid:
+def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = None, name: str | None = None) -> Grid:
     """A sweep file, or any preset; `key=a,b` on the command adds an axis, and `key=a` beats what the file says."""
     path = find_preset(source)
     raw = read_yaml(path)
@@ -80,8 +89,8 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
         for (label, row), values in product(rows.items(), product(*axes.values()))
     ]
     cells = _cells(points, list(axes), _seeds(seeds or plan.get("seeds", 3)))
-    name = f"{source} scale={scale.name}" if scale.name else source
-    return Grid(name, cells, Path(data_path) if data_path else None)
+    usual = f"{source} scale={scale.name}" if scale.name else source
+    return Grid(name or usual, cells, Path(data_path) if data_path else None, name is not None)
 
 
 @dataclass(frozen=True)

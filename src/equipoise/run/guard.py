@@ -21,14 +21,14 @@ import numpy as np
 from equipoise.config.schema import Config, check
 from equipoise.core.errors import Halted
 from equipoise.core.values import Event, Row
-from equipoise.diagnose.examine import live
+from equipoise.diagnose.examine import HEALED, live
 from equipoise.diagnose.finding import Finding
 from equipoise.diagnose.recording import SERVER, Curve, Recording
 from equipoise.diagnose.rule import RULES
 from equipoise.run.loop import Record
 
 LOOKS, WATCHED = 10, 20
-WARNED, HEALED, HALTED = "guard-warned", "guard-healed", "guard-stopped"
+WARNED, HALTED = "guard-warned", "guard-stopped"
 
 
 @dataclass(frozen=True)

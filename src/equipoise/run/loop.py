@@ -22,7 +22,7 @@ from equipoise.client.groups import trained
 from equipoise.core.errors import ClientError
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.streams import stream
-from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Result, Row, State, Task, n_bytes
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Result, Row, State, Task
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.engine.engine import Engine
 from equipoise.evaluate.hashes import hashes
@@ -30,6 +30,7 @@ from equipoise.evaluate.score import Scores
 from equipoise.evaluate.updates import update_scores
 from equipoise.run.build import Federation
 from equipoise.run.teacher import first_gift
+from equipoise.run.traffic import traffic
 from equipoise.server.admit import objection
 from equipoise.server.merge import ServerState
 from equipoise.server.predict import Merged
@@ -98,16 +99,21 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
         ahead = begin(federation, engine, snapshot, step + 1) if is_certain(federation, step + 1) else None
         WATCH.lap("merge")
         told: Scores = {(update.client, name): value for update in updates for name, value in update.metrics.items()}
-        scores, kept = federation.judge.observe(merged, snapshot.own, step)
+        is_last = step + 1 == federation.config.steps
+        scores, kept = federation.judge.observe(merged, snapshot.own, step, is_last)
         snapshot = replace(snapshot, best=better(federation, snapshot, merged, scores, step))
-        is_over = step + 1 == federation.config.steps or is_enough(federation, snapshot, step)
+        is_early = not is_last and is_enough(federation, snapshot, step)
+        if is_early:  # what is scored at the end, and the pictures
+            scores, kept = federation.judge.observe(merged, snapshot.own, step, is_last=True)
+            events.append(stopped_early(federation, snapshot, step))
+        is_over = is_last or is_early
         if is_over and (best := snapshot.best) is not None:
             scores |= federation.judge.final(Merged(best.model, (), best.gift), best.own)
         WATCH.lap("evaluate")
         moving = trained(federation.config, federation.groups, step)
         told |= hashes(tasks, updates, moving, federation.config.is_one_shot, merged.model)
         common = {name: tensor for name, tensor in start.items() if name not in federation.personal}
-        told |= update_scores(common, updates) | traffic(federation, tasks, updates) | scores
+        told |= update_scores(common, updates) | traffic(federation, tasks, updates, scores, is_over) | scores
         WATCH.lap("merge")
         yield Record(step, rows_of(federation, told, step), events, snapshot, kept)
         if is_over:
@@ -221,32 +227,15 @@ def is_enough(federation: Federation, snapshot: Snapshot, step: int) -> bool:
     return (step + 1) // options.every - (best.step + 1) // options.every >= options.patience
 
 
+def stopped_early(federation: Federation, snapshot: Snapshot, step: int) -> Event:
+    config, best = federation.config, snapshot.best
+    assert best is not None, "nothing ends early that was never scored"
+    axis = "checkpoint" if config.is_one_shot else "round"
+    text = f"stopped early at {axis} {step + 1} of {config.steps}: {federation.judge.choice} was best"
+    text += f" at {axis} {best.step + 1}, {best.value:.4g}; that state is kept"
+    return Event("stopped-early", text, step, detail={"best": best.step, "value": best.value})
+
+
 def rows_of(federation: Federation, scores: Scores, step: int) -> list[Row]:
     round_ = None if federation.config.is_one_shot else step
     return [Row(step, round_, client, name, value) for (client, name), value in scores.items()]
-
-
-def traffic(federation: Federation, tasks: Sequence[Task], updates: Sequence[ClientUpdate]) -> Scores:
-    """Bytes that would cross the network: the start goes down once; a one-shot model comes up once, at the end.
-
-    Of tables that a client holds in part, its rows and their numbers are counted, each way.
-    """
-    method, step = federation.method, tasks[0].step
-    if method.pools_data or (method.predict is None and not method.sends_up):
-        return {(None, "bytes/down"): 0.0, (None, "bytes/up"): 0.0}
-    is_one_shot, is_last = federation.config.is_one_shot, step + 1 == federation.config.steps
-    goes_down, comes_up = step == 0 or not federation.carries, is_last or not federation.carries
-    moving = trained(federation.config, federation.groups, step)
-    gift = n_bytes(tasks[0].shared) - n_bytes(federation.start)
-    down = len(tasks) * gift * (step == 0 or not is_one_shot)
-    up = sum(n_bytes(update.own.told) for update in updates) * (is_last or not is_one_shot)
-    failed = len(tasks) - len(updates)
-    down += failed * n_bytes(federation.start) * goes_down
-    personal = federation.personal
-    for update in updates:
-        common = {name: tensor for name, tensor in update.model.items() if name not in personal}
-        sent = common if moving is None else {name: common[name] for name in moving & common.keys()}
-        which = n_bytes(dict(list(update.rows.items())[:1]))  # all tables hold the same rows
-        down += (n_bytes(common) + which) * goes_down
-        up += (n_bytes(sent) + which) * comes_up * method.sends_up
-    return {(None, "bytes/down"): float(down), (None, "bytes/up"): float(up)}

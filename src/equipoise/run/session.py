@@ -43,6 +43,10 @@ COLLECT_EVERY = 10
 """Steps between two collections of files that no checkpoint refers to any more."""
 
 
+TOLD = ("checkpoint-damaged", "partition-overlap", "data-note", "feature-check")
+"""Events that are said when a run begins or goes on."""
+
+
 @dataclass(frozen=True)
 class Membership:
     """The sweep a run belongs to, and the label of its cell there."""
@@ -73,17 +77,18 @@ def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) 
     if run.version != __version__:
         what = f"run '{run.run_id}' was started by version {run.version}; this is {__version__}"
         raise ConfigError(f"{what}, whose numbers may differ", fix="install that version, or start a new run")
-    folder = folder_of(run, data_path)
-    with write.hold(store, run.run_id):
+    folder, was = folder_of(run, data_path), run.status
+    with write.hold(store, run.run_id):  # from here on it looks alive, since we hold it
         run = read.find_run(store, run.run_id)
         if run.status == "done":  # another process finished it while we waited
             return
         so_far = [recorded.event for recorded in read.events(store, run.run_id)]
         federation = build(healed(check(run.config), so_far), folder)
         here = require_same_data(run, federation, folder)
-        write.restart(store, run.run_id, here)
+        server = run.environment.get("predict", here["predict"])  # a healed run was given another one later
+        write.restart(store, run.run_id, {**here, "predict": server})
         snapshot, first = _newest(store, run.run_id, federation)
-        text = f"was {run.status}; goes on after {first} of {federation.config.steps} checkpoints"
+        text = f"was {was}; goes on after {first} of {federation.config.steps} checkpoints"
         write.add_events(store, run.run_id, [Event("resumed", text), *_changes(run.environment, here)])
         _carry_on(store, run.run_id, federation, snapshot, first, watch)
 
@@ -148,6 +153,8 @@ def surroundings(federation: Federation, data_path: Path | None) -> dict[str, st
         "data_path": str(folder.expanduser().resolve()) if folder else None,
         "content": federation.judge.content,
         "tested": federation.judge.tested,
+        "predict": federation.method.predict,
+        "together": federation.site.together,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
@@ -193,8 +200,8 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
     try:
         watch.begin(run_id, federation, first)
         for recorded in read.events(store, run_id):
-            if recorded.event.kind in {"checkpoint-damaged", "partition-overlap", "data-note", "feature-check"}:
-                watch.note(f"! {recorded.event.message}")
+            if recorded.event.kind in TOLD:
+                watch.note(f"{'! ' if is_alarming(recorded.event) else ''}{recorded.event.message}")
         if first == 0:
             for event in opening(federation, snapshot):
                 write.add_events(store, run_id, [event])
@@ -224,6 +231,13 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
     finally:
         watch.end()
     look_back(store, run_id)
+
+
+def is_alarming(event: Event) -> bool:
+    """A check of features that came out well, and what a reader has to say of its data, alarm nobody."""
+    if event.kind == "feature-check":
+        return bool(event.detail["control"] != "as-given")
+    return event.kind != "data-note"
 
 
 class Left(NamedTuple):

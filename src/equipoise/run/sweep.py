@@ -3,46 +3,31 @@
 A cell is known by the hash of its configuration and the version that ran it, so a sweep may be stopped, killed,
 extended and started again; nothing is trained twice. One-shot cells that differ in their server only are trained once:
 the first of them trains, the others fuse its clients.
+
+The same sweep may be started several times at once, on several machines over one PostgreSQL: each cell is claimed by
+the process that runs it, and what others have claimed is waited for. Claims go with the process that holds them.
 """
 
 from __future__ import annotations
 
 import json
 import selectors
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from equipoise import __version__
-from equipoise.config.blocks import InteractionOptions
-from equipoise.config.schema import Config, check
-from equipoise.core.registry import DATASETS
-from equipoise.data.feature_check import GIVEN
-from equipoise.data.interactions import content_of as interactions_content
-from equipoise.data.splits import content_of as images_content
 from equipoise.engine.wire import Child, receive, send
-from equipoise.run.build import load_histories
-from equipoise.run.grid import Cell, Grid
+from equipoise.run.grid import Grid
+from equipoise.run.places import Contents, Place, is_here, place_of, trained_clients
 from equipoise.store import read, write
+from equipoise.store.claims import Claims
 from equipoise.store.database import Store
 
-State = Literal["waiting", "running", "done", "failed"]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A cell and where it stands."""
-
-    cell: Cell
-    state: State = "waiting"
-    run_id: str | None = None
-    error: str | None = None
-    exit_code: int = 1
-    """Of the error: 2 where the request was wrong."""
-    value: float | None = None
-    """The headline metric at the end, once it is done."""
-    is_reused: bool = False
+POLL = 1.0
+"""Seconds after which cells of other processes are asked about again."""
 
 
 Follow = Callable[[Sequence[Place]], None]
@@ -50,80 +35,126 @@ Follow = Callable[[Sequence[Place]], None]
 
 def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) -> list[Place]:
     """Every cell's place when all is done; `follow` is called whenever something may have changed."""
-    contents = Contents(grid)
-    places = [_known(store, cell, contents) for cell in grid.cells]
-    trained = _trained(store, grid, contents)
-    waiting = [i for i, place in enumerate(places) if place.state == "waiting"]
-    idle: list[Child] = []
-    busy: dict[int, tuple[Child, int]] = {}
-    try:
-        while waiting or busy:
-            while len(busy) < jobs and (i := _next(places, waiting, [i for _, i in busy.values()])) is not None:
-                waiting.remove(i)
-                child = idle.pop() if idle else Child("equipoise.run.cell")
-                places[i] = replace(places[i], state="running")
-                busy[child.socket.fileno()] = (child, i)
-                with suppress(ConnectionError):  # a child that is gone is noticed when it is waited for
-                    send(child.socket, _order(location, grid, places[i], _source(trained, places[i])))
-            follow(places)
-            for number in _ready(busy):
-                child, i = busy.pop(number)
-                answer = receive(child.socket)
-                if answer is None:
-                    child.kill()
-                    code = child.process.returncode
-                    places[i] = replace(places[i], state="failed", error=f"its process died (exit code {code})")
-                else:
-                    idle.append(child)
-                    places[i] = replace(places[i], **json.loads(answer))
-                    key = _training(places[i])
-                    if places[i].state == "done" and key is not None:
-                        trained.setdefault(key, str(places[i].run_id))
-    finally:
-        for child, _ in busy.values():
-            child.process.terminate()
-        for child in [*idle, *(child for child, _ in busy.values())]:
-            child.close()
-    write.set_members(store, grid.name, [(p.cell.label, p.run_id) for p in places if p.state == "done" and p.run_id])
+    name = name_of(store, grid)
+    under_way = Sweep(store, location, replace(grid, name=name), jobs)
+    with Claims(store) as claims:
+        try:
+            while under_way.is_going:
+                under_way.give_out(claims)
+                follow(under_way.places)
+                under_way.collect()
+        finally:
+            under_way.close()
+    places = under_way.places
+    write.set_members(store, name, _members(store, name, places))
     follow(places)
     return places
 
 
-class Contents:
-    """The hash of the data that a cell would read now; each set is read once, its limits do not matter."""
-
-    def __init__(self, grid: Grid) -> None:
-        self.folder = grid.data_path
-        self.known: dict[str, str] = {}
-
-    def of(self, cell: Cell) -> str:
-        config, options = cell.config, cell.config.data
-        key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
-        if isinstance(options, InteractionOptions) and options.features not in GIVEN:  # a control is drawn
-            key += str(config.seed)
-        if key not in self.known:
-            self.known[key] = self._read(config)
-        return self.known[key]
-
-    def _read(self, config: Config) -> str:
-        if isinstance(config.data, InteractionOptions):
-            histories, features = load_histories(config, config.data, self.folder)
-            return interactions_content(histories.interactions, features)
-        return images_content(DATASETS.find(config.data.name).make(config.data, self.folder))
+def name_of(store: Store, grid: Grid) -> str:
+    """What a grid is called in this store."""
+    labels = {cell.label for cell in grid.cells}
+    return write.name_sweep(store, grid.name, grid.fingerprint(), labels, is_given=grid.is_named)
 
 
-def _known(store: Store, cell: Cell, contents: Contents) -> Place:
-    """Where a cell stands before the sweep: done already, begun by an earlier sweep, or not begun."""
-    found = read.runs(store, config_hash=cell.config.fingerprint())
-    runs = [run for run in found if run.version == __version__ and run.environment["content"] == contents.of(cell)]
-    for run in runs:
-        if run.status == "done":
-            value = read.final_metrics(store, run.run_id).get(run.headline)
-            return Place(cell, "done", run.run_id, value=value, is_reused=True)
-    for run in runs:
-        if run.status == "running":
-            return Place(cell, "failed", run.run_id, error=f"another process is running it as {run.run_id}")
-    return Place(cell, run_id=runs[0].run_id if runs else None)
+def _members(store: Store, name: str, places: Sequence[Place]) -> list[tuple[str, str]]:
+    """(label, run id) of what is done, and of other seeds of the same rows that were done before."""
+    done = {(p.cell.label, p.cell.config.seed): p.run_id for p in places if p.state == "done" and p.run_id}
+    seeds = {run.run_id: run.seed for run in read.runs(store, status="done")}
+    for label, run_id in read.members(store, name):
+        done.setdefault((label, seeds.get(run_id, -1)), run_id)
+    return [(label, run_id) for (label, _), run_id in done.items()]
+
+
+class Sweep:
+    """The cells of a grid, who works on them here, and what is left."""
+
+    def __init__(self, store: Store, location: str, grid: Grid, jobs: int) -> None:
+        self.store, self.location, self.grid, self.jobs = store, location, grid, jobs
+        self.contents = Contents(grid)
+        self.places = [place_of(store, cell, self.contents) for cell in grid.cells]
+        self.trained = trained_clients(store, grid, self.contents)
+        self.waiting = [i for i, place in enumerate(self.places) if place.state == "waiting"]
+        self.idle: list[Child] = []
+        self.busy: dict[int, tuple[Child, int]] = {}
+
+    @property
+    def is_going(self) -> bool:
+        return bool(self.waiting or self.busy)
+
+    def give_out(self, claims: Claims) -> None:
+        """Workers begin what nobody else has begun; what others finished meanwhile is taken from them."""
+        self._let_go(claims)
+        for i in list(self.waiting):
+            if len(self.busy) == self.jobs:
+                return
+            if _training(self.places[i]) in self._under_way() or not claims.take(self._key(i)):
+                continue
+            self.places[i] = place_of(self.store, self.places[i].cell, self.contents)
+            if self.places[i].state != "done" and not self._is_running(i):
+                self._begin(i)
+            self._note_clients(i)
+            if self.places[i].state != "waiting":
+                self.waiting.remove(i)
+
+    def collect(self) -> None:
+        """What workers have finished; where none is at work, a while for the others."""
+        if not self.busy:
+            time.sleep(POLL if self.waiting else 0)
+        for number in _ready(self.busy) if self.busy else []:
+            child, i = self.busy.pop(number)
+            answer = receive(child.socket)
+            if answer is None:
+                child.kill()
+                error = f"its process died (exit code {child.process.returncode})"
+                self.places[i] = replace(self.places[i], state="failed", error=error)
+            else:
+                self.idle.append(child)
+                self.places[i] = replace(self.places[i], **json.loads(answer))
+                self._note_clients(i)
+
+    def close(self) -> None:
+        for child, _ in self.busy.values():
+            child.process.terminate()
+        for child in [*self.idle, *(child for child, _ in self.busy.values())]:
+            child.close()
+
+    def _begin(self, i: int) -> None:
+        child = self.idle.pop() if self.idle else Child("equipoise.run.cell")
+        self.places[i] = replace(self.places[i], state="running")
+        self.busy[child.socket.fileno()] = (child, i)
+        with suppress(ConnectionError):  # a child that is gone is noticed when it is waited for
+            place = self.places[i]
+            send(child.socket, _order(self.location, self.grid, place, _source(self.trained, place)))
+
+    def _note_clients(self, i: int) -> None:
+        """Cells that differ in their server only can take the clients of one that is done, if its files are here."""
+        key, run_id = _training(self.places[i]), self.places[i].run_id
+        is_done = self.places[i].state == "done" and key is not None and run_id is not None
+        if is_done and is_here(self.store, read.find_run(self.store, str(run_id))):
+            self.trained.setdefault(str(key), str(run_id))
+
+    def _is_running(self, i: int) -> bool:
+        """Whether a process of this machine works on it that is no sweep, and so claims nothing."""
+        run_id = self.places[i].run_id
+        return run_id is not None and write.is_alive(self.store, run_id)
+
+    def _key(self, i: int) -> str:
+        """Cells that are trained once are claimed together."""
+        config = self.places[i].cell.config
+        return (
+            f"{__version__}/{self.contents.of(self.places[i].cell)}/{_training(self.places[i]) or config.fingerprint()}"
+        )
+
+    def _under_way(self) -> set[str | None]:
+        """What clients are being trained here just now."""
+        return {_training(self.places[i]) for _, i in self.busy.values()} - {None}
+
+    def _let_go(self, claims: Claims) -> None:
+        """Release the claims that no cell of this process needs any more."""
+        needed = {self._key(i) for i in [*self.waiting, *(i for _, i in self.busy.values())]}
+        for key in claims.taken - needed:
+            claims.release(key)
 
 
 def _training(place: Place) -> str | None:
@@ -134,24 +165,6 @@ def _source(trained: Mapping[str, str], place: Place) -> str | None:
     """The run whose clients a cell can take; none in rounds, where the server is part of the training."""
     key = _training(place)
     return None if key is None else trained.get(key)
-
-
-def _trained(store: Store, grid: Grid, contents: Contents) -> dict[str, str]:
-    """Training hash → a run that is done and has those clients, for what the cells need."""
-    cells = {key: cell for cell in grid.cells if (key := cell.config.training_fingerprint()) is not None}
-    found: dict[str, str] = {}
-    for run in read.runs(store, status="done") if cells else []:
-        if run.version == __version__ and run.config["communication"] == "one-shot":
-            key = check(run.config).training_fingerprint()
-            if key is not None and key in cells and run.environment["content"] == contents.of(cells[key]):
-                found[key] = run.run_id
-    return found
-
-
-def _next(places: Sequence[Place], waiting: Sequence[int], running: Sequence[int]) -> int | None:
-    """The first cell whose clients are not being trained by another one just now."""
-    under_way = {_training(places[i]) for i in running} - {None}
-    return next((i for i in waiting if _training(places[i]) not in under_way), None)
 
 
 def _order(location: str, grid: Grid, place: Place, clients_of: str | None) -> bytes:

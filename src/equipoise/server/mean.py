@@ -3,8 +3,8 @@
     w   ← Σ_k (n_k / n)·w_k                          weights and BatchNorm statistics alike; counters take the largest
     e_i ← Σ_{k holds i} n_k·e_ki / Σ_{k holds i} n_k   rows of a table that clients hold in part
 
-Sums run in float64 and in client order, so the result does not depend on who answered first; many small tensors are
-added at once, large ones one by one.
+Sums run in float64 over clients in the order of their numbers, so the result does not depend on who answered first;
+many small tensors are added at once, large ones one by one.
 Source: McMahan et al., "Communication-Efficient Learning", 2017, algorithm 1.
 """
 

@@ -46,6 +46,30 @@ def put(store: Store, data: bytes) -> str:
     return digest
 
 
+def is_there(store: Store, digest: str) -> bool:
+    """Whether there is a file of that digest; what is in it is not read."""
+    return blob_path(store, digest).is_file()
+
+
+def size(store: Store, digest: str) -> int:
+    """Bytes of that file; none where it is not there."""
+    return _size(blob_path(store, digest))
+
+
+def unreferenced(store: Store, referenced: Collection[str]) -> int:
+    """Bytes of all files that none of these digests names."""
+    kept = {blob_path(store, digest) for digest in referenced}
+    found = (path for folder in store.blobs.glob("??") for path in folder.iterdir())
+    return sum(_size(path) for path in found if path not in kept)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # another process has just removed it
+        return 0
+
+
 def get(store: Store, digest: str) -> bytes:
     """The bytes of that digest; a missing or changed file is an error that names it."""
     path = blob_path(store, digest)

@@ -66,6 +66,15 @@ def is_alive(store: Store, run_id: str) -> bool:
         os.close(handle)
 
 
+def take_file(path: Path) -> int | None:
+    """A handle that has the file to itself until it is closed; None where another process has it."""
+    handle = _open(path)
+    if _try(handle, fcntl.LOCK_EX):
+        return handle
+    os.close(handle)
+    return None
+
+
 @contextmanager
 def locked(path: Path, kind: int = fcntl.LOCK_EX) -> Iterator[None]:
     """Wait for a short piece of work that only one process may do at a time (or, with LOCK_SH, none may disturb)."""

@@ -70,9 +70,16 @@ def facts_and_members(connection: Connection) -> None:
     connection.exec_driver_sql(f"CREATE TABLE members ({columns} ON DELETE CASCADE, PRIMARY KEY (sweep, position))")
 
 
+def named_sweeps(connection: Connection) -> None:
+    """sweeps: which grid a name stands for."""
+    columns = "name TEXT PRIMARY KEY, grid TEXT NOT NULL, created TEXT NOT NULL"
+    connection.exec_driver_sql(f"CREATE TABLE sweeps ({columns})")
+
+
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001-first-tables": first_tables,
     "0002-facts-and-members": facts_and_members,
+    "0003-named-sweeps": named_sweeps,
 }
 
 

@@ -94,6 +94,14 @@ def events(store: Store, run_id: str) -> list[Recorded]:
         return [Recorded(time, Event(*about)) for time, *about in connection.execute(query)]
 
 
+def fused(store: Store) -> dict[str, str]:
+    """Of every run that was fused, the run whose clients it has."""
+    table = tables.events.c
+    with reading(store) as connection:
+        found = connection.execute(select(table.run_id, table.detail).where(table.kind == "fused"))
+        return {run_id: detail["from"] for run_id, detail in found}
+
+
 def findings(store: Store, run_id: str) -> list[dict[str, Any]]:
     """What the last diagnosis said, most severe first."""
     table = tables.findings.c
@@ -120,6 +128,13 @@ def partition(store: Store, fingerprint: str) -> Partition:
     return Partition(**dict(row))
 
 
+def sweeps(store: Store) -> list[str]:
+    """The names of all sweeps that are known."""
+    with reading(store) as connection:
+        named = connection.scalars(select(tables.sweeps.c.name)).all()
+        return sorted({*named, *connection.scalars(select(tables.members.c.sweep))})
+
+
 def members(store: Store, sweep: str) -> list[tuple[str, str]]:
     """The (label, run id) of a sweep's table, in its order."""
     table = tables.members.c
@@ -143,10 +158,12 @@ __all__ = [
     "final_metrics",
     "find_run",
     "findings",
+    "fused",
     "members",
     "metrics",
     "partition",
     "referenced",
     "rows",
     "runs",
+    "sweeps",
 ]

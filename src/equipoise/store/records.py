@@ -7,13 +7,14 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from equipoise.core.values import Event
 
 Ending = Literal["done", "failed", "stopped"]
 Status = Literal["running", "done", "failed", "stopped", "killed"]
 """`killed` is never written: a run that says running while no process holds its lock is shown as killed."""
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 

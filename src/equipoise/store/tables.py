@@ -6,6 +6,7 @@ runs ─┬─ metrics      one number of one step: of a client, or of the serve
       ├─ findings     what a diagnosis said
       └─ checkpoints  which blobs hold the state after a step
 partitions            who owns what, shared by all runs with the same fingerprint
+sweeps                the names of sweeps, and the grid that each stands for
 members               the runs of a sweep, in the order of its table
 facts                 what the store says of itself: where its files are
 migrations            what has been done to this database
@@ -153,6 +154,14 @@ migrations = Table(
 )
 
 facts = Table("facts", metadata, Column("name", Text, primary_key=True), Column("value", Text))
+
+sweeps = Table(
+    "sweeps",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("grid", Text),
+    Column("created", Text),
+)
 
 members = Table(
     "members",

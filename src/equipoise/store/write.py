@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from equipoise.core.errors import NoSuchRun, StoreError
+from equipoise.core.errors import ConfigError, NoSuchRun, Problem, StoreError
 from equipoise.core.values import Event, Row
 from equipoise.store import tables
 from equipoise.store.locks import hold, is_alive
+from equipoise.store.migrations import ADVISORY_KEY
 from equipoise.store.records import Client, Ending, NewRun, Partition, new_run_id, now
 from equipoise.store.transact import Store, writing
 
@@ -111,6 +112,34 @@ def set_findings(store: Store, run_id: str, findings: Iterable[Mapping[str, Any]
         _insert(connection, tables.findings, rows)
 
 
+def name_sweep(store: Store, wanted: str, grid: str, labels: Collection[str], *, is_given: bool) -> str:
+    """The name under which a grid is kept: the one it has, `wanted` if that is free, or else `wanted-2`, `wanted-3` …
+
+    A name that was given, and stands for another grid, is refused. Of sweeps of older stores the grid is not known: one
+    with the same labels is taken for the same.
+    """
+    table = tables.sweeps
+    with writing(store) as connection:
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})")
+        known = {row.name: row.grid for row in connection.execute(select(table.c.name, table.c.grid))}
+        former: dict[str, set[str]] = {}
+        for name, label in connection.execute(select(tables.members.c.sweep, tables.members.c.label)):
+            former.setdefault(name, set()).add(label)
+        known = {name: grid if found == set(labels) else "" for name, found in former.items()} | known
+        if is_given and known.get(wanted, grid) != grid:
+            what = f"sweep '{wanted}' stands for another grid already"
+            fix = f"another --name; known: {', '.join(sorted(known))}"
+            raise ConfigError([Problem("--name", what)], where=store.location, fix=fix)
+        for name in (wanted, *(f"{wanted}-{number}" for number in range(2, len(known) + 3))):
+            if known.get(name, grid) == grid:
+                insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+                row = insert(table).values(name=name, grid=grid, created=now())
+                connection.execute(row.on_conflict_do_nothing())
+                return name
+    raise AssertionError("one of so many names is free")
+
+
 def set_members(store: Store, sweep: str, members: Iterable[tuple[str, str]]) -> None:
     """The (label, run id) of a sweep's table in its order; replaces what was recorded before."""
     rows = [{"sweep": sweep, "position": i, "label": label, "run_id": run} for i, (label, run) in enumerate(members)]
@@ -169,6 +198,7 @@ __all__ = [
     "finish",
     "hold",
     "is_alive",
+    "name_sweep",
     "new_run_id",
     "prune",
     "restart",

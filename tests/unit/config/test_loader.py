@@ -267,3 +267,22 @@ def test_a_sweep_is_not_a_run():
     with pytest.raises(ConfigError, match="'studies/demo' is a sweep, not one run") as caught:
         load("studies/demo")
     assert caught.value.fix == "equipoise sweep studies/demo"
+
+
+@pytest.mark.parametrize("empty", ["rounds=", "client.lr=", "data="])
+def test_a_key_without_a_value_is_refused(empty):
+    key = empty.removesuffix("=")
+    assert problems("fedavg", empty)[key].startswith(f"has no value; to leave it open, write {key}=null")
+
+
+@pytest.mark.parametrize("text", ["rounds: 2\nrounds: 3\n", "client:\n  lr: 0.1\n  epochs: 1\n  lr: 0.2\n"])
+def test_a_key_that_stands_twice_in_a_file_is_refused(written, text):
+    with pytest.raises(ConfigError, match=r"the key '(rounds|lr)' stands there twice"):
+        load(written(text))
+
+
+@pytest.mark.parametrize("key", ["rounds", "client.epochs", "client.batch", "partition.clients"])
+def test_a_number_that_nothing_can_count_to_is_refused(key):
+    found = problems("fedavg", f"{key}=99999999999999999999")
+    assert "expected a whole number of at most 2147483647" in found[key]
+    assert load("fedavg", ["seed=4000000000"]).config.seed == 4_000_000_000

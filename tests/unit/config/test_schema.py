@@ -102,7 +102,7 @@ def test_what_cannot_move_a_number_is_not_in_the_fingerprint(same):
 
 @pytest.mark.parametrize(
     "other",
-    ["seed=1", "engine.threads=2", "lr=0.04", "rounds=11", "method=ensemble", "data.limit=100", "evaluate.every=2"],
+    ["seed=1", "engine.threads=9", "lr=0.04", "rounds=11", "method=ensemble", "data.limit=100", "evaluate.every=2"],
 )
 def test_everything_else_is(other):
     assert load("fedavg", [other]).config.fingerprint() != load("fedavg").config.fingerprint()
@@ -137,7 +137,7 @@ def test_how_the_server_merges_and_predicts_moves_no_one_shot_client(same):
     assert load("fafi", [same]).config.training_fingerprint() == load("fafi").config.training_fingerprint()
 
 
-@pytest.mark.parametrize("other", ["seed=1", "lr=0.04", "server.fraction=0.5", "engine.threads=2", "evaluate.every=2"])
+@pytest.mark.parametrize("other", ["seed=1", "lr=0.04", "server.fraction=0.5", "engine.threads=9", "evaluate.every=2"])
 def test_everything_else_may_or_is_scored_otherwise(other):
     assert load("fafi", [other]).config.training_fingerprint() != load("fafi").config.training_fingerprint()
 

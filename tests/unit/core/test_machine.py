@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 
-from equipoise.core.machine import cores
+from equipoise.core.machine import cores, memory
 
 
 def test_the_cores_this_process_may_use(monkeypatch):
@@ -16,3 +16,8 @@ def test_a_system_that_cannot_restrict_a_process(monkeypatch):
     assert cores() == 6
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert cores() == 1
+
+
+def test_memory_is_what_the_kernel_says() -> None:
+    """At least a quarter of a GiB, without which nothing here runs; and the same number twice."""
+    assert memory() == memory() > 2**28

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from equipoise.config.loader import load
+from equipoise.config.loader import flat, load
 from equipoise.core.errors import ConfigError
+from equipoise.core.values import Event
 from equipoise.diagnose.chinese import CHINESE
 from equipoise.diagnose.examine import examine, live, ranked
 from equipoise.diagnose.finding import Finding
 from equipoise.diagnose.limits import LIMITS, limits
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.rule import RULES, Rule
+from equipoise.diagnose.words import LABELS, healing
 from tests.unit.diagnose.runs import run_of
 from tests.unit.diagnose.test_rules import CASES
 
@@ -51,17 +55,77 @@ def test_a_rule_without_its_inputs_is_not_examined_and_says_what_it_lacks() -> N
     assert verdict.not_examined["schedule-fights-learner"] == ["schedule"]
     assert "lambda-runaway" in verdict.passed
     everything = {*verdict.not_examined, *verdict.passed, *(each.code for each in verdict.findings)}
-    assert everything == {entry.name for entry in RULES if entry.make.when != "compare"}
+    assert everything == {entry.name for entry in RULES if entry.make.is_asked(of_table=False)}
+
+
+def settings_of(preset: str, *overrides: str) -> dict[str, Any]:
+    return flat(load(preset, overrides).config.model_dump())
 
 
 def test_advice_leaves_out_what_the_run_is_set_to_already() -> None:
     starved = {"branch/visual/grad": [1.0] * 4, "branch/visual/share": [0.01] * 4}
     for fusion, override in {"gate": "model.fusion=zero", "zero": ""}.items():
-        (finding,) = examine(run_of(starved, settings={"model.fusion": fusion})).findings
+        (finding,) = examine(run_of(starved, settings=settings_of("rec/feddmmr", f"model.fusion={fusion}"))).findings
         assert finding.override == override
     growing = {"lam": [2.0**t for t in range(10)]}
-    (finding,) = examine(run_of(growing, settings={"method.start": "anchor", "balance.name": "v12"})).findings
+    (finding,) = examine(
+        run_of(growing, settings=settings_of("etf-align", "balance=v12", "method.start=anchor"))
+    ).findings
     assert finding.override == "balance=equilibrium"  # of two settings, the one that is left
+
+
+BELOW = {
+    "accuracy/merged": [0.3],
+    "accuracy/best_client": [0.31],
+    "accuracy/probe": [0.5],
+    "accuracy/validation": [0.3],
+}
+BESIDE = {"energy-gate": 0.293, "common-gate": 0.975, "statistics-exchange": 0.99}
+OWN = {"accuracy/validation": [0.3]}
+SERVERS = BELOW | OWN | {f"accuracy/validation/{name}": [value] for name, value in BESIDE.items()}
+
+
+def test_diagnosis_advises_the_server_that_is_best_on_validation() -> None:
+    one_shot = run_of(server=SERVERS, communication="one-shot", settings=settings_of("fafi"))
+    (finding,) = [each for each in examine(one_shot).findings if each.code == "merge-below-client"]
+    assert finding.override == "server.predict=common-gate"
+    assert "`equipoise fuse by-hand --predict common-gate`" in finding.remedy
+
+
+def test_diagnosis_does_not_advise_what_is_refused() -> None:
+    """FedAvg in rounds keeps no models to fuse and has no prototypes to merge."""
+    blind = {f"recall/{c}": [float(c > 0)] for c in range(10)}
+    rounds = run_of(server=SERVERS | blind, communication="rounds", settings=settings_of("fedavg"))
+    advice = {each.code: (each.remedy, each.override) for each in examine(rounds).findings}
+    assert {"merge-below-client", "class-blind"} <= advice.keys()
+    assert not any("equipoise fuse" in text for text, _ in advice.values())
+    assert {settings for _, settings in advice.values()} == {"server.predict=common-gate"}
+    unscored = run_of(server=blind, settings=settings_of("fedavg", "evaluate.beside=never"))
+    (finding,) = examine(unscored).findings
+    assert finding.override == "evaluate.beside=last"
+
+
+def test_no_server_is_advised_that_validation_likes_less() -> None:
+    worse = BELOW | OWN | {"accuracy/validation/energy-gate": [0.2]}
+    run = run_of(server=worse, communication="one-shot", settings=settings_of("fafi"))
+    (finding,) = [each for each in examine(run).findings if each.code == "merge-below-client"]
+    assert finding.override == ""
+
+
+def test_a_healed_run_is_not_called_healthy() -> None:
+    """What the guard saw at the third checkpoint is gone at the end, and stays in the verdict all the same."""
+    lam = [1.0, 3.0, 9.0, *[1.0] * 7]
+    changes = {"balance.ceiling": 1.0, "server.predict": "common-gate"}
+    healed = Event("guard-healed", "λ", 2, detail={"code": "lambda-runaway", "changes": changes})
+    run = run_of({"lam": lam, "loss/align": [0.9**t for t in range(10)]})
+    assert "lambda-runaway" in examine(run).passed
+    verdict = examine(replace(run, events=[healed]))
+    (finding,) = verdict.findings
+    assert (finding.code, finding.severity) == ("lambda-runaway", "error")
+    assert finding.healed == {"step": 2, "changes": changes}
+    assert "lambda-runaway" not in verdict.passed
+    expected = "healed at checkpoint 3: from there on balance.ceiling=1 server.predict=common-gate"
+    assert healing(finding.healed, LABELS["en"]) == expected
 
 
 def test_an_empty_recording_passes_nothing() -> None:
@@ -105,9 +169,11 @@ def placeholders(text: str) -> set[str]:
 @pytest.mark.parametrize("entry", list(RULES), ids=lambda entry: entry.name)
 def test_chinese_says_the_same_with_the_same_numbers(entry) -> None:
     rule: Rule = entry.make
-    says, cause, remedy = CHINESE[rule.code]
+    says, cause, remedies = CHINESE[rule.code]
     assert cause
-    assert remedy
+    assert len(remedies) == len(rule.remedies)
+    for mine, theirs in zip(rule.remedies, remedies, strict=True):
+        assert placeholders(mine.text) == placeholders(theirs), theirs
     mine, theirs = (form if isinstance(form, dict) else {"": form} for form in (rule.says, says))
     assert mine.keys() == theirs.keys()
     for form in mine:
@@ -128,21 +194,11 @@ def test_an_unknown_language_is_refused() -> None:
 
 
 @pytest.mark.parametrize("entry", list(RULES), ids=lambda entry: entry.name)
-def test_a_remedy_can_be_pasted(entry) -> None:
-    if not entry.make.override:
-        return
-    presets = [["etf-align"], ["etf-align", "balance=v12"], ["rec/feddmmr"], ["fedavg"]]
-    problems = []
-    for preset, *settings in presets:
-        try:
-            load(preset, [*settings, *entry.make.override.split()])
-            return
-        except ConfigError as error:
-            problems.append(str(error))
-    pytest.fail(f"'{entry.make.override}' fits no preset: {problems}")
-
-
-@pytest.mark.parametrize("entry", list(RULES), ids=lambda entry: entry.name)
 def test_what_is_said_to_follow_is_a_rule(entry) -> None:
     for code in entry.make.explains:
         assert RULES.find(code).name == code
+
+
+@pytest.mark.parametrize("entry", list(RULES), ids=lambda entry: entry.name)
+def test_the_last_remedy_asks_for_no_setting(entry) -> None:
+    assert entry.make.remedies[-1].settings == ""

@@ -140,3 +140,29 @@ def test_a_bad_mapping_is_refused(tmp_path: Path) -> None:
         read_names(write(tmp_path / "m.yaml", "- a\n- b\n"))
     with pytest.raises(ConfigError, match="cannot be read"):
         read_names(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("gone", ["nan", "", "NaN", None])
+def test_a_late_runaway_and_numbers_that_stopped_are_named_from_the_table_alone(
+    tmp_path: Path, gone: str | None
+) -> None:
+    """Nobody says how many classes there are. λ stands still for 90 checkpoints, doubles six times and is lost, and the
+    losses with it: as text, as empty cells, or as rows that are not there. The accuracy is a tenth from then on."""
+    lam = [1.0] * 90 + [2.0**k for k in range(1, 7)]
+    lines = ["step,client,name,value"]
+    for step in range(100):
+        is_lost = step >= len(lam)
+        for name, value in (("lam", 0.0 if is_lost else lam[step]), ("loss/base", 1.0)):
+            if not is_lost:
+                lines.append(f"{step},0,{name},{value}")
+            elif gone is not None:
+                lines.append(f"{step},0,{name},{gone}")
+        lines.append(f"{step},,accuracy/merged,{0.1 if is_lost else 0.6}")
+    path = write(tmp_path / "t.csv", "\n".join(lines) + "\n")
+    (run,) = read_table(path, {}, {}).runs
+    codes = {finding.code for finding in examine(run).findings}
+    assert {"lambda-runaway", "chance-level"} <= codes
+    before = [line for line in lines[1:] if int(line.partition(",")[0]) < 90]
+    healthy = write(tmp_path / "h.csv", "\n".join([lines[0], *before]) + "\n")
+    (run,) = read_table(healthy, {}, {}).runs
+    assert not {"lambda-runaway", "chance-level"} & {finding.code for finding in examine(run).findings}

@@ -72,6 +72,7 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
             run_of({"lam": [1.3**t for t in TEN], "loss/align": [1.0] * 10}),  # ln 1.3 = .26; 1.3⁹ = 10.6
             run_of({"lam": [2.0**t for t in TEN]}, lam_max=50.0),  # 512 > 50
             run_of({"lam": [2.0**t for t in TEN]}, balanced=200.0),  # 512 > 2 · 200
+            run_of({"lam": [1.0] * 196 + [1.6, 2.6, 4.1, 6.6]}),  # late in a long run: less than one of fifty parts
         ],
         [
             run_of({"lam": [1.28**t for t in TEN]}),  # 1.28⁹ = 9.2 and ln 1.28 = .25
@@ -79,6 +80,7 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
             run_of({"lam": [2.0**t for t in TEN]}, lam_max=600.0),
             run_of({"lam": [2.0**t for t in TEN]}, balanced=300.0),  # 512 < 2 · 300: on its way to where it settles
             run_of({"lam": [1, 6, 15, 9, 6, 7, 8, 7.5, 7.5, 7.5]}),  # overshoots, and comes back
+            run_of({"lam": [1.0] * 50 + [9.0] * 50 + [1.0] * 96 + [1.6, 2.6, 4.1, 6.6]}),  # not above where it was
             run_of({"lam": [2.0**t for t in range(3)], "loss/align": [1.0, 1.1, 1.2]}),  # L_a rises
         ],
     ),
@@ -120,6 +122,22 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         [
             run_of(server={"accuracy/merged": [0.3], "accuracy/best_client": [0.29], "accuracy/probe": [0.41]}),
             run_of(server={"accuracy/merged": [0.3], "accuracy/best_client": [0.31], "accuracy/probe": [0.39]}),
+        ],
+    ),
+    "no-better-than-untrained": (
+        [
+            run_of(server={"accuracy/merged": [0.31], "accuracy/merged/common": [0.3]}, tested=100),  # ± 2 · .046
+            table(row("a"), row("sums", 0.02, method__name="statistics")),
+            table(row("a", 0.02, noise=0.03), row("sums", server__predict="common")),  # + 2 ± 1.7 points
+        ],
+        [
+            run_of(server={"accuracy/merged": [0.4], "accuracy/merged/common": [0.3]}, tested=100),
+            run_of(
+                server={"accuracy/merged": [0.3], "accuracy/merged/common": [0.3]},
+                tested=100,
+                settings={"method.name": "statistics"},
+            ),
+            table(row("a", 0.02), row("sums", method__name="statistics")),
         ],
     ),
     "peak-then-collapse": ([run_of(server={"accuracy/merged": DOWN})], [run_of(server={"accuracy/merged": UP})]),
@@ -212,8 +230,19 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         [run_of({"memory/effect": [1e-3]}), run_of({"memory/write_rate": [0.94]})],
     ),
     "chance-level": (
-        [run_of(server={"accuracy/merged": [0.105]}, classes=10, tested=10_000)],  # .1 + 2·.003
-        [run_of(server={"accuracy/merged": [0.107]}, classes=10, tested=10_000)],
+        [
+            run_of(server={"accuracy/merged": [0.105]}, classes=10, tested=10_000),  # .1 + 2·.003
+            run_of(server={"accuracy/merged": [0.4, 0.104]}, classes=10),  # nobody says how many were tested
+            run_of(server={"accuracy/merged": [0.4, 0.104], **{f"recall/{c}": [0.1] for c in range(10)}}),
+            run_of({"loss/base": [1.0, math.nan, math.nan]}, {"accuracy/merged": [0.4, 0.1, 0.1]}),
+            run_of({"loss/base": [1.0]}, {"accuracy/merged": [0.4, 0.2, 0.2]}),  # cells that are missing
+        ],
+        [
+            run_of(server={"accuracy/merged": [0.107]}, classes=10, tested=10_000),
+            run_of(server={"accuracy/merged": [0.4, 0.106]}, classes=10),
+            run_of({"loss/base": [1.0, 1.0, 1.0]}, {"accuracy/merged": [0.4, 0.1, 0.1]}),  # it may be what was learnt
+            run_of({"loss/base": [1.0, math.nan, math.nan]}, {"accuracy/merged": [0.4, 0.29, 0.29]}),
+        ],
     ),
     "too-good": ([run_of(server={"hr@10/uni100": [0.96]})], [run_of(server={"hr@10/uni100": [0.94]})]),
     "non-finite": (
@@ -315,9 +344,19 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
         ],
     ),
     "confounded": (
-        [table(row("a"), row("b", by=0.1, client__lr=0.1, client__clip=1.0))],
+        [
+            table(row("a"), row("b", by=0.1, client__lr=0.1, client__clip=1.0)),
+            # the demo's `ours`: another λ, start, logits and server at once, beside rows that differ in λ alone
+            table(
+                row("FedAvg", method__name="fedavg"),
+                row("constant", balance__name="constant", balance__lam=5.0),
+                row("entropy", balance__name="entropy", balance__lam_min=0.1, balance__schedule="none"),
+                row("ours", 0.5, balance__name="equilibrium", method__start="anchor", server__predict="common-gate"),
+            ),
+        ],
         [
             table(row("a"), row("b", by=0.1, client__lr=0.1)),
+            table(row("a"), row("b", balance__name="entropy", balance__lam_min=0.1, balance__schedule="none")),
             table(row("a"), row("b", by=0.1, client__lr=0.1, client__clip=1.0), row("c", by=0.1, client__lr=0.1)),
             table(row("a"), row("b", by=0.1, client__lr=0.1, method__name="fedavg")),  # another method
         ],

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from equipoise.core.errors import ClientError
+from equipoise.core.pulse import SIZE, Pulse
 from equipoise.core.values import ClientUpdate, Result, Task
 from equipoise.engine import worker
 from equipoise.engine.messages import results_of, tasks_message
@@ -25,6 +26,7 @@ from .conftest import BAD_CLIENT, a_site, tasks_of
 def parent(monkeypatch):
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(worker, "join_parent", lambda: theirs)
+    monkeypatch.setattr(worker, "PULSE", Pulse())
     yield ours
     ours.close()
     theirs.close()
@@ -35,7 +37,10 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
     descriptor, message = share(site)
     common, own = Slab(anonymous_file(0)), Slab(anonymous_file(0))
     send(parent, message)
-    send(parent, json.dumps([common.descriptor, own.descriptor, False]).encode())
+    pulse = anonymous_file(0)
+    os.ftruncate(pulse, SIZE)
+    send(parent, json.dumps([common.descriptor, own.descriptor, pulse, False]).encode())
+    first, bad, last = tasks_of(site, (1, BAD_CLIENT, 0))  # drawn before the worker draws: a process has one generator
     loop = threading.Thread(target=worker.main)
     loop.start()
 
@@ -51,7 +56,6 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
         (result,) = results_of((header, own.read(places)))
         return result
 
-    first, bad, last = tasks_of(site, (1, BAD_CLIENT, 0))
     for task, client in ((first, 1), (last, 0)):
         result = ask(task)
         assert isinstance(result, ClientUpdate)
@@ -61,6 +65,7 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
     parent.shutdown(socket.SHUT_WR)
     loop.join()
     os.close(descriptor)
+    os.close(pulse)
 
 
 def test_a_parent_that_says_nothing(parent):

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from equipoise.core.registry import PREDICTS
-from equipoise.core.values import ClientState, ClientUpdate, Images
+from equipoise.core.values import ClientState, ClientUpdate, Images, n_bytes
 from equipoise.evaluate.looks import AT_LEAST, N_NOISE, Looks
 from equipoise.models.build import state_of
 from equipoise.models.classifier import Classifier
@@ -83,7 +83,19 @@ def test_a_client_is_asked_of_its_own_images_only():
     given = looks([0, 2, 1, 2, 0], owners=[[4, 1], [0, 2, 3]])
     assert told_rows(given, 0, always(0), always(0, weight=2.0)) == ([[20, 0], [40, 0]], [2, 0])
     assert told_rows(given, 1, always(0)) == ([[0, 10, 20]], [0, 1, 2])
-    assert given.told == 2 * (3 * 4 + 2 * 8)
+    assert given.bytes_up == 2 * (3 * 4 + 2 * 8)
+
+
+def test_a_model_that_the_client_does_not_hold_is_counted_on_its_way_down():
+    given = looks([0, 2, 1, 2, 0], owners=[[4, 1], [0, 2, 3]])
+    own, other = always(0), always(0, weight=2.0)
+    scene = given.scene("test", [ClientUpdate(0, 2, own, ClientState(), {})])
+    scene.ask(0, [own], lambda seen, labels: {})
+    assert given.bytes_down == 0
+    scene.ask(0, [own, other, COMMON], lambda seen, labels: {})
+    assert given.bytes_down == n_bytes(other)
+    scene.recalibrated(other)
+    assert given.bytes_down == n_bytes(other) * (1 + len(given.reached))
 
 
 def test_of_more_training_images_than_allowed_some_are_looked_at_and_clients_keep_their_own():

@@ -48,8 +48,8 @@ def test_the_merged_thing_by_hand():
     assert scores[None, "accuracy/merged"] == 3 / 5
     assert scores[None, "loss/merged"] == pytest.approx(-(3 * log(1 / 2) + 2 * log(1 / 4)) / 5)
     assert [scores[None, f"recall/{c}"] for c in range(3)] == [1, 0, 0]
-    assert scores[None, "bytes/told"] == 0
-    assert len(scores) == 7
+    assert scores[None, "bytes/told"] == scores[None, "bytes/asked"] == 0
+    assert len(scores) == 8
 
 
 def test_the_best_client_is_chosen_on_validation_not_on_test():

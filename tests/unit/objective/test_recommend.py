@@ -81,7 +81,7 @@ def test_places_that_hold_no_negative_count_for_nobody(kind: LossKind):
         per_position(ranked, windows._replace(negatives=torch.tensor(drawn)), kind)
         for drawn in ([1, 2, -1, -1], [1, 2])
     )
-    assert some.tolist() == alone.tolist()
+    assert some[0].tolist() == pytest.approx(alone[0].tolist(), abs=2e-6)  # float32 sums of as much as 5, in two orders
     assert first.tolist() == [[1, 1, 1]]
     some.sum().backward()
     assert ranked.table.grad[0].item() == 0

@@ -139,3 +139,33 @@ def test_a_table_without_fault_has_no_marks():
     found = compare([run("a-0", 0, 0.5), run("p-0", 0, 0.7, "FedProx", **PROX)])
     assert found.findings == []
     assert all(line.marks == [] for line in found.lines)
+
+
+def test_bold_only_where_a_difference_is_outside_its_noise():
+    """Three rows that differ by noise have no leader; two that cannot be told apart lead a third together."""
+    values = {"a": (0.5, 0.7, 0.6), "b": (0.7, 0.5, 0.6), "c": (0.6, 0.65, 0.5)}
+    noisy = [
+        run(f"{name}{seed}", seed, each[seed], name, rounds=ord(name))
+        for name, each in values.items()
+        for seed in range(3)
+    ]
+    assert [line.leads for line in compare(noisy).lines] == [[], [], []]
+    below = [run(f"d{seed}", seed, value, "d", rounds=9) for seed, value in enumerate((0.1, 0.12, 0.11))]
+    assert [list(line.leads) for line in compare([*noisy, *below]).lines] == [["final", "best"]] * 3 + [[]]
+    wild = [run(f"e{seed}", seed, value, "e", rounds=10) for seed, value in enumerate((0.05, 0.9, 0.2))]
+    leads = [list(line.leads) for line in compare([*noisy, *below, *wild]).lines]
+    assert leads == [["final", "best"]] * 3 + [[], []], "a row that is above nothing is not bold for its noise"
+
+
+def test_bytes_of_a_row_are_the_mean_of_its_runs():
+    first, second = (replace(run(f"a{seed}", seed, 0.5), up=100.0 * (seed + 1), down=8.0) for seed in (0, 1))
+    (row,) = compare([first, second]).lines
+    assert (row.up, row.down) == (150.0, 8.0)
+
+
+def test_a_label_does_not_say_a_setting_twice():
+    label = "method=fedavg rounds=4"
+    runs = [run("a", 0, 0.5, label, rounds=4, lr=0.1), run("b", 0, 0.6, label, rounds=4, lr=0.2)]
+    assert [line.label for line in compare(runs).lines] == [f"{label} lr=0.1", f"{label} lr=0.2"]
+    runs = [run("a", 0, 0.5, label, rounds=4, lr=0.1), run("b", 0, 0.6, label, rounds=8, lr=0.1)]
+    assert [line.label for line in compare(runs).lines] == [label, f"{label} rounds=8"]

@@ -37,22 +37,37 @@ def test_nothing_recorded_is_nothing_shown() -> None:
     assert made(run_of()) == {}
 
 
-def test_each_client_has_its_lambda_up_to_twelve_of_them_and_bounds_are_drawn() -> None:
-    lam = {client: [1.0, 2.0, 4.0 + client] for client in range(12)}
+def test_each_client_has_its_lambda_up_to_ten_of_them_and_bounds_are_drawn() -> None:
+    lam = {client: [1.0, 2.0, 4.0 + client] for client in range(10)}
     figure = made(run_of({"lam/used": lam, "schedule": {0: [1.0, 0.5, 0.0]}}, cap=9.0, lam_max=50.0))["lam"]
     assert isinstance(figure, Lines)
     assert figure.is_log
-    assert [line.name for line in figure.lines] == [f"client {k}" for k in range(12)] + ["schedule s"]
+    assert [line.name for line in figure.lines] == [f"client {k}" for k in range(10)] + ["schedule s"]
     assert list(figure.lines[3].steps) == [1, 2, 3]
     assert list(figure.lines[3].values) == [1.0, 2.0, 7.0]
     assert figure.bounds == {"cap of the first losses": 9.0, "λmax": 50.0}
 
 
-def test_many_clients_are_a_median_in_a_band() -> None:
+def test_many_clients_are_a_median_in_a_band_between_the_lowest_and_the_highest() -> None:
     figure = made(run_of({"lam/used": {client: [client + 1.0] for client in range(21)}}))["lam"]
     assert isinstance(figure, Lines)
-    (line,) = figure.lines
-    assert (line.values, line.low, line.high) == ([11.0], [3.0], [19.0])  # of 1 … 21
+    middle, lowest, highest = figure.lines
+    assert (middle.values, middle.low, middle.high) == ([11.0], [3.0], [19.0])  # of 1 … 21
+    assert (lowest.values, highest.values) == ([1.0], [21.0])
+    assert figure.note.startswith("21 clients: median")
+
+
+def test_many_clients_with_one_lambda_are_one_line() -> None:
+    figure = made(run_of({"lam/used": {client: [0.1, 0.1] for client in range(21)}}))["lam"]
+    assert isinstance(figure, Lines)
+    assert [line.name for line in figure.lines] == ["median of clients"]
+    assert figure.note == "21 clients, all alike."
+
+
+@pytest.mark.parametrize("n_clients", [5, 21])
+def test_lambda_by_client_was_drawn_twice_as_lines_and_as_a_grid(n_clients: int) -> None:
+    found = made(run_of({"lam/used": {client: [1.0, client + 1.0] for client in range(n_clients)}}))
+    assert list(found) == ["lam"]
 
 
 def test_a_lambda_that_is_zero_throughout_is_no_picture() -> None:
@@ -161,13 +176,77 @@ def test_features_by_class_and_by_client() -> None:
     assert by_client.note == "PCA."
 
 
-def test_gradients_sampled_once_are_bars_and_a_term_that_does_not_pull_is_left_out() -> None:
+def test_a_term_that_does_not_pull_was_missing_among_the_gradients() -> None:
+    """Sampled once they are bars; sampled often, lines on a logarithmic axis, which has no place for 0."""
     once = made(run_of({"grad/norm/cls": [2.0], "grad/norm/pp": [1e-17]}))["gradients"]
     assert isinstance(once, Bars)
-    assert once.bars == {"cls": 2.0}
-    often = made(run_of({"grad/norm/cls": [2.0, 1.0], "grad/cosine": [0.1, -0.2]}))
+    assert once.bars == {"cls": 2.0, "pp": 0.0}
+    assert once.note == "Checkpoint 1."
+    norms = {"grad/norm/cls": [2.0, 1.0], "grad/norm/pp": [0.0, 1e-17], "grad/cosine": [0.1, -0.2]}
+    often = made(run_of(norms))
     assert isinstance(often["gradients"], Lines)
     assert isinstance(often["conflict"], Lines)
+    assert [line.name for line in often["gradients"].lines] == ["cls", "pp (0 throughout)"]
+    assert "pp (0 throughout)" in str(draw(often["gradients"], SAY).to_dict())
+
+
+def test_a_loss_of_a_single_term_was_missing_among_the_gradients() -> None:
+    """Its gradient is that of the whole, which is recorded without a name."""
+    found = made(run_of({"loss/base": [2.0, 1.0], "loss/cls": [2.0, 1.0], "grad/norm": [5.0, 4.0]}))["gradients"]
+    assert isinstance(found, Lines)
+    assert [(line.name, list(line.values)) for line in found.lines] == [("cls", [5.0, 4.0])]
+
+
+def test_no_gradient_at_all_is_no_picture() -> None:
+    assert "gradients" not in made(run_of({"grad/norm/cls": [0.0], "grad/norm/pp": [0.0]}))
+
+
+def test_a_term_has_one_colour_among_losses_and_gradients_of_every_method() -> None:
+    losses = {f"loss/{term}": [1.0, 2.0] for term in ("base", "cls", "con", "align", "mine")}
+    norms = {f"grad/norm/{term}": [3.0] for term in ("cls", "con", "align", "mine")}
+    found = made(run_of(losses | norms))
+    assert isinstance(found["losses"], Lines)
+    assert isinstance(found["gradients"], Bars)
+    places = {line.name: line.place for line in found["losses"].lines}
+    assert found["gradients"].colours == {term: places[term] for term in ("align", "cls", "con", "mine")}
+    assert len(set(places.values())) == len(places)
+    plain = made(run_of({"loss/base": [1.0], "loss/cls": [1.0]}))["losses"]
+    assert isinstance(plain, Lines)
+    assert {line.name: line.place for line in plain.lines}.items() <= places.items()
+
+
+def test_the_base_loss_hid_the_term_it_equals() -> None:
+    figure = made(run_of({"loss/base": [2.0, 1.0], "loss/cls": [2.0, 1.0]}))["losses"]
+    assert isinstance(figure, Lines)
+    assert [(line.name, line.is_dashed) for line in figure.lines] == [("cls", False), ("base", True)]
+
+
+def test_a_client_has_one_colour_for_its_lambda_and_its_features() -> None:
+    """Client 1 has no λ, so client 2 is the second line of the one chart and the third group of the other."""
+    lam = {0: [1.0, 2.0], 1: [0.0, 0.0], 2: [3.0, 4.0]}
+    pictures = {"labels": np.array([0, 1]), **{f"features/{client}": np.eye(2) for client in range(3)}}
+    found = made(run_of({"lam/used": lam}), pictures)
+    assert isinstance(found["lam"], Lines)
+    assert isinstance(found["features-client"], Points)
+    places = {line.name: line.place for line in found["lam"].lines}
+    assert places == {"client 0": 0, "client 2": 2}
+    assert places.items() <= found["features-client"].colours.items()
+
+
+def test_a_kind_of_accuracy_has_one_colour_whatever_else_was_recorded() -> None:
+    server = {"accuracy/merged": [0.1, 0.2], "accuracy/clients": [0.1, 0.2], "accuracy/probe": [0.3, 0.4]}
+    most, few = (made(run_of({}, kept))["accuracy"] for kept in (server, dict(list(server.items())[1:])))
+    assert isinstance(most, Lines)
+    assert isinstance(few, Lines)
+    assert {line.name: line.place for line in few.lines}.items() <= {
+        line.name: line.place for line in most.lines
+    }.items()
+
+
+def test_a_ranking_of_one_checkpoint_was_four_dots_in_an_empty_chart() -> None:
+    figure = made(run_of({}, {"hr@10/full/validation": [0.2], "ndcg@10/full/validation": [0.1]}))["ranking"]
+    assert isinstance(figure, Bars)
+    assert figure.bars == {"hr@10/full": 0.2, "ndcg@10/full": 0.1}
 
 
 def test_a_recommenders_pictures() -> None:
@@ -206,7 +285,7 @@ ONE = {"x": "", "y": "", "columns": ["1", "2"], "rows": ["0"], "measure": ""}
 EVERY: list[Figure] = [
     Lines(key="lam", y="λ", lines=[Line("client 0", [1, 2, 3], [1.0, 0.0, 3.0])], is_log=True),
     Grid(key="recall", values=np.array([[0.5, np.nan]]), **ONE),
-    Grid(key="client-lam", values=np.array([[0.5, 0.0]]), scale="log", **ONE),
+    Grid(key="anchors", values=np.array([[0.5, -1.0]]), scale="cosine", **ONE),
     Bars(key="spread", x="", y="", bars={"0": 1.0}, bounds={"chance": 0.5}),
     Points(key="features-class", places=np.zeros((1, 2)), groups=["class 0"], group="class"),
 ]
@@ -218,7 +297,7 @@ def test_every_kind_is_a_chart_with_data_and_a_table(figure: Figure) -> None:
     rows = [row for data in spec["datasets"].values() for row in data]
     assert rows
     assert all(np.isfinite(value) for row in rows for value in row.values() if isinstance(value, float))
-    if getattr(figure, "is_log", False) or getattr(figure, "scale", "") == "log":
+    if getattr(figure, "is_log", False):
         assert all(row["value"] > 0 for row in rows if "value" in row)
     assert markdown_of(figure, SAY).count("\n|") >= 2
 
@@ -229,7 +308,7 @@ def test_both_languages_have_all_words_with_the_same_places_for_values() -> None
 
     assert ENGLISH.keys() == CHINESE.keys()
     assert {key: places(text) for key, text in ENGLISH.items()} == {key: places(text) for key, text in CHINESE.items()}
-    assert [key for key, text in CHINESE.items() if text == ENGLISH[key]] == ["n", "lam_max"]
+    assert [key for key, text in CHINESE.items() if text == ENGLISH[key]] == ["column_n", "lam_max"]
 
 
 def test_there_is_one_function_per_file_and_each_is_asked() -> None:

@@ -95,6 +95,8 @@ def test_a_healed_run_that_broke_resumes_to_the_same_numbers(store, step, whole)
     resume(store, read.find_run(store, broken), Nobody())
     assert numbers(store, broken) == numbers(*unbroken)
     assert events(store, broken) == events(*unbroken)
+    first = [read.find_run(at, run_id).environment["predict"] for at, run_id in ((store, broken), unbroken)]
+    assert first == ["feature-average"] * 2, "the server before the healing stays known"
 
 
 def test_a_guard_looks_ten_times_and_says_a_thing_once():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,8 +8,9 @@ import torch
 
 from equipoise.config.loader import load
 from equipoise.core.errors import ClientError
-from equipoise.core.values import ClientState, Event, Row
+from equipoise.core.values import ClientState, ClientUpdate, Event, Row, State
 from equipoise.engine.local import Local
+from equipoise.evaluate.judge import ImageJudge
 from equipoise.run import loop
 from equipoise.run.build import build
 from equipoise.run.loop import cohort, federate, first_snapshot, plan, stood
@@ -23,16 +25,21 @@ def rows_of(record, name: str) -> dict:
     return {row.client: row.value for row in record.rows if row.name == name}
 
 
+def assert_mean(model: State, updates: Sequence[ClientUpdate]) -> None:
+    """The mean by samples, to the last digit of float32: products may be added in another order, in float64."""
+    n = sum(u.samples for u in updates)
+    for name, tensor in model.items():
+        by_hand = sum(u.samples / n * u.model[name].double() for u in updates)
+        torch.testing.assert_close(tensor.double(), by_hand, rtol=2**-23, atol=1e-15)
+
+
 def test_one_round_of_fedavg_by_hand(federation_of):
     federation = federation_of(tiny())
     engine = Local(federation.site)
     updates = list(engine.map(plan(federation, first_snapshot(federation), 0)))
-    n = sum(u.samples for u in updates)
-    assert n == 180
+    assert sum(u.samples for u in updates) == 180
     first = next(federate(federation, engine, first_snapshot(federation), 0, nobody))
-    for name, tensor in first.snapshot.server.model.items():
-        by_hand = sum(u.samples / n * u.model[name].double() for u in updates)
-        assert torch.equal(tensor, by_hand.float()), name
+    assert_mean(first.snapshot.server.model, updates)
 
 
 def test_with_rounds_the_servers_model_goes_down(federation_of):
@@ -93,9 +100,7 @@ def test_a_client_that_fails_stops_itself_not_the_federation():
     assert event.message == "loss/base is nan"
     assert rows_of(steps[0], "loss/base").keys() == {0, 2}
     others = [u for u in Local(federation.site).map(plan(federation, first_snapshot(federation), 0)) if u.client != 1]
-    n = sum(u.samples for u in others)
-    for name, tensor in steps[0].snapshot.server.model.items():
-        assert torch.equal(tensor, sum(u.samples / n * u.model[name].double() for u in others).float())
+    assert_mean(steps[0].snapshot.server.model, others)
     assert engine.asked == [(s, k) for s in range(2) for k in range(3)]  # with rounds it is asked again
     assert rows_of(steps[1], "loss/base").keys() == {0, 1, 2}
 
@@ -198,7 +203,7 @@ def test_what_is_written_down_at_each_step(federation_of):
     }  # fmt: skip
     assert server == {
         "accuracy/merged", "loss/merged", "accuracy/validation", "accuracy/best_client", "accuracy/clients",
-        "input/mean/eval", "input/std/eval", "bytes/down", "bytes/up", "bytes/told",
+        "input/mean/eval", "input/std/eval", "bytes/down", "bytes/up", "bytes/told", "bytes/asked",
         *(f"recall/{c}" for c in range(10)),
     }  # fmt: skip
 
@@ -329,9 +334,9 @@ def test_a_round_is_scored_while_the_next_one_trains_unless_scores_may_end_the_r
     diary: list[str] = []
     observe = type(federation.judge).observe
 
-    def noted(self, merged, own, step):
+    def noted(self, merged, own, step, is_last):
         diary.append(f"score {step}")
-        return observe(self, merged, own, step)
+        return observe(self, merged, own, step, is_last)
 
     monkeypatch.setattr(type(federation.judge), "observe", noted)
     list(federate(federation, Eager(federation.site, diary), first_snapshot(federation), 0, nobody))
@@ -362,3 +367,37 @@ def test_a_stream_whose_users_come_one_after_another_trains_in_every_round(tmp_p
     steps = records(build(config, tmp_path))
     assert len(steps) == 6
     assert all(len(rows_of(step, "samples")) == 1 for step in steps)
+
+
+@pytest.mark.parametrize("config", [tiny("rounds=6"), one_shot(epochs=6, checkpoints=6)])
+def test_patience_ends_a_run_of_images_that_validation_no_longer_likes(config, monkeypatch):
+    """Validation rises twice and falls: with a patience of two the fifth is the last, and the third is kept."""
+    curve = iter([0.1, 0.2, 0.3, 0.25, 0.2, 0.9])
+    scored = ImageJudge.observe
+
+    def observe(self, merged, own, step, is_last):
+        scores, kept = scored(self, merged, own, step, is_last)
+        value = next(curve) if not is_last else 0.2
+        return scores | {(None, "accuracy/validation"): value}, kept
+
+    monkeypatch.setattr(ImageJudge, "observe", observe)
+    settings = config.evaluate.model_copy(update={"patience": 2})
+    steps = records(config.model_copy(update={"evaluate": settings}))
+    assert [record.step for record in steps] == [0, 1, 2, 3, 4]
+    last = steps[-1]
+    axis = "checkpoint" if config.is_one_shot else "round"
+    (event,) = [event for event in last.events if event.kind == "stopped-early"]
+    assert event.message.startswith(f"stopped early at {axis} 5 of 6")
+    assert f"best at {axis} 3, 0.3" in event.message
+    assert last.pictures  # it ends as a run that was planned to end there
+    assert rows_of(last, "bytes/up")[None] > 0
+    best = last.snapshot.best
+    assert best is not None
+    assert (best.step, best.value) == (2, 0.3)
+    assert_same(best.model, steps[2].snapshot.server.model)
+
+
+def test_without_patience_nothing_is_chosen_and_nothing_ends_early():
+    steps = records(tiny("rounds=3"))
+    assert len(steps) == 3
+    assert steps[-1].snapshot.best is None

@@ -3,16 +3,21 @@ from __future__ import annotations
 import json
 import os
 import signal
+from dataclasses import replace
 
 import pytest
 
 from equipoise.config.loader import Request
+from equipoise.core.errors import ConfigError
+from equipoise.run import places
 from equipoise.run import sweep as module
 from equipoise.run.grid import Cell, Grid
 from equipoise.run.session import start
 from equipoise.run.sweep import sweep
 from equipoise.run.watch import Nobody
-from equipoise.store import read
+from equipoise.store import read, tables
+from equipoise.store.claims import Claims
+from equipoise.store.transact import writing
 from tests.conftest import nobody, tiny
 
 from .conftest import Breaks
@@ -89,28 +94,64 @@ def test_ctrl_c_leaves_nobody_behind(store, location, children):
 
 def test_a_run_of_another_version_is_not_reused(store, location, monkeypatch):
     start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
-    monkeypatch.setattr(module, "__version__", "99")
+    monkeypatch.setattr(places, "__version__", "99")
     grid = a_grid(("a", "seed=1"))
-    assert module._known(store, grid.cells[0], module.Contents(grid)).state == "waiting"
+    assert places.place_of(store, grid.cells[0], places.Contents(grid)).state == "waiting"
 
 
 def test_a_run_on_other_data_is_not_reused(store, monkeypatch):
     start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
     grid = a_grid(("a", "seed=1"))
-    assert module._known(store, grid.cells[0], module.Contents(grid)).state == "done"
-    monkeypatch.setattr(module, "images_content", lambda dataset: "other")
-    assert module._known(store, grid.cells[0], module.Contents(grid)).state == "waiting"
+    assert places.place_of(store, grid.cells[0], places.Contents(grid)).state == "done"
+    monkeypatch.setattr(places, "images_content", lambda dataset: "other")
+    assert places.place_of(store, grid.cells[0], places.Contents(grid)).state == "waiting"
 
 
-def test_a_cell_that_somebody_else_is_running_is_not_touched(store):
+def test_a_cell_that_somebody_else_is_running_is_waited_for(store, location):
+    """A run of no sweep on this machine: it has claimed nothing, and holds its lock."""
+    seen = []
+
     class Looks(Nobody):
         def checkpoint(self, record) -> None:
-            grid = a_grid(("a", "seed=1"))
-            place = module._known(store, grid.cells[0], module.Contents(grid))
-            assert place.state == "failed"
-            assert "another process is running it" in place.error
+            under_way = module.Sweep(store, location, a_grid(("a", "seed=1")), 1)
+            with Claims(store) as claims:
+                under_way.give_out(claims)
+            seen.append((under_way.places[0].state, under_way.waiting, len(under_way.busy)))
 
     start(store, Request(tiny("rounds=2", "seed=1"), None), Looks())
+    assert seen == [("waiting", [0], 0)] * 2
+
+
+def test_a_cell_that_another_process_has_claimed_is_taken_from_it_when_it_is_done(store, location, monkeypatch):
+    grid = a_grid(("a", "seed=1"))
+    under_way, naps = module.Sweep(store, location, grid, 1), []
+    monkeypatch.setattr(module.time, "sleep", naps.append)
+    with Claims(store) as theirs, Claims(store) as ours:
+        assert theirs.take(under_way._key(0))
+        under_way.give_out(ours)
+        under_way.collect()
+        assert (under_way.places[0].state, naps) == ("waiting", [module.POLL])
+        run_id = start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
+        theirs.release(under_way._key(0))
+        under_way.give_out(ours)
+    assert (under_way.places[0].state, under_way.places[0].run_id) == ("done", run_id)
+    assert under_way.places[0].is_reused
+    assert not under_way.is_going
+
+
+def test_two_sweeps_of_one_name_do_not_share_a_table(store, location):
+    """The second grid called like the first is numbered, a name that was given is refused, the first keeps its own."""
+    first, second = a_grid(("a", "seed=1")), a_grid(("b", "client.lr=0.2"))
+    for grid in (first, second, first):
+        sweep(store, location, grid, 1, nobody)
+    assert read.sweeps(store) == ["a-sweep", "a-sweep-2"]
+    assert [[label for label, _ in read.members(store, name)] for name in read.sweeps(store)] == [["a"], ["b"]]
+    with pytest.raises(ConfigError, match="sweep 'a-sweep' stands for another grid already") as caught:
+        sweep(store, location, replace(second, is_named=True), 1, nobody)
+    assert "known: a-sweep, a-sweep-2" in str(caught.value)
+    more = Grid("a-sweep", [*first.cells, Cell("a", tiny("rounds=2", "seed=2"))], None)
+    sweep(store, location, more, 1, nobody)  # more seeds of the same rows
+    assert len(read.members(store, "a-sweep")) == 2
 
 
 def test_an_order_says_all_a_cell_needs(tmp_path, store):
@@ -125,3 +166,19 @@ def test_an_order_says_all_a_cell_needs(tmp_path, store):
         "cell": "a",
         "data_path": str(tmp_path),
     }
+
+
+def test_other_seeds_of_the_same_rows_stay_in_the_table(store, location):
+    for seed in (1, 7):
+        sweep(store, location, a_grid(("a", f"seed={seed}")), 1, nobody)
+    assert sorted(read.find_run(store, run_id).seed for _, run_id in read.members(store, "a-sweep")) == [1, 7]
+
+
+def test_a_sweep_of_an_older_store_keeps_its_table(store, location):
+    """Its grid is not known: another one of the same name is numbered, one with the same labels goes on with it."""
+    sweep(store, location, a_grid(("a", "seed=1")), 1, nobody)
+    with writing(store) as connection:
+        connection.execute(tables.sweeps.delete())
+    sweep(store, location, a_grid(("b", "client.lr=0.2")), 1, nobody)
+    sweep(store, location, a_grid(("a", "seed=1")), 1, nobody)
+    assert [[label for label, _ in read.members(store, name)] for name in read.sweeps(store)] == [["a"], ["b"]]

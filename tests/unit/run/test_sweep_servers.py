@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from equipoise.run.session import start
 from equipoise.run.sweep import sweep
 from equipoise.run.watch import Nobody
 from equipoise.store import read
+from equipoise.store.claims import Claims
 from tests.conftest import nobody, one_shot, tiny
 
 pytestmark = pytest.mark.usefixtures("cells_here")
@@ -70,7 +72,7 @@ def test_what_moves_a_client_and_what_does_not():
         "evaluate.every=2",
         "client.lr=0.2",
         "server.fraction=0.5",
-        "engine.threads=2",
+        "engine.threads=9",
         "method.tau=0.1",
     ):
         assert one_shot(*PLAIN, other).training_fingerprint() != base.training_fingerprint(), other
@@ -78,14 +80,34 @@ def test_what_moves_a_client_and_what_does_not():
     assert tiny().training_fingerprint() is None
 
 
-def test_clients_that_are_being_trained_are_waited_for():
-    cells = a_grid(plain=(), gate=("server.predict=energy-gate",), other=("seed=1",)).cells
-    places = [module.Place(cell) for cell in cells]
-    assert module._next(places, [0, 1, 2], []) == 0
-    assert module._next(places, [1, 2], [0]) == 2
-    assert module._next(places, [1], [0]) is None
-    in_rounds = [module.Place(Cell("a", tiny())), module.Place(Cell("b", tiny("seed=1")))]
-    assert module._next(in_rounds, [1], [0]) == 1
+class Here(Claims):
+    """Cells that this process has claimed, in their order."""
+
+    def __init__(self, store):
+        super().__init__(store)
+        self.asked = []
+
+    def take(self, key):
+        self.asked.append(key)
+        return super().take(key)
+
+
+def test_clients_that_are_being_trained_are_waited_for(store, location, monkeypatch):
+    """Of two cells of the same clients the second waits; those of other clients, and rounds, do not."""
+    cells = [*a_grid(plain=(), gate=("server.predict=energy-gate",), other=("seed=1",)).cells]
+    cells += [Cell("a", tiny()), Cell("b", tiny("seed=1"))]
+    begun: list[int] = []
+    monkeypatch.setattr(module.Sweep, "_begin", lambda self, i: begun.append(i) or busy(self, i))
+
+    def busy(self, i):
+        self.places[i] = replace(self.places[i], state="running")
+        self.busy[-1 - i] = (None, i)
+
+    under_way = module.Sweep(store, location, Grid("s", cells, None), 5)
+    with Here(store) as claims:
+        under_way.give_out(claims)
+    assert begun == [0, 2, 3, 4]
+    assert under_way.waiting == [1]
 
 
 def test_an_order_names_the_run_whose_clients_to_use():

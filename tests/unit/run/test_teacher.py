@@ -41,7 +41,9 @@ def test_features_of_the_whole_pool_by_their_direction_with_their_labels(federat
 
 def test_fewer_where_fewer_are_asked_for_each_image_once(federation, gift):
     few = first_gift(build(one_shot(*POOL, "method.cycle=2", "method.features=15")))
-    assert_same(few, {name: tensor[:15] for name, tensor in gift.items()})
+    assert few["public.labels"].tolist() == gift["public.labels"][:15].tolist()
+    # 15 images in one pass are another product than 40: sums of 192 terms, of features of length 1
+    torch.testing.assert_close(few["public.features"], gift["public.features"][:15], rtol=0, atol=192 * 2**-24)
     assert len(set(map(tuple, gift["public.features"].tolist()))) == 40
 
 

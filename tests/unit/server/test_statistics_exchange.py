@@ -51,7 +51,11 @@ def given(rng) -> tuple[Looks, Merged]:
 def test_where_clients_cover_the_images_once_it_is_the_probe(given):
     looks, merged = given
     answers = statistics_exchange(looks.scene("test"), merged)
-    assert accuracy(answers, looks.labels("test")) == probe(looks, [one.model for one in merged.clients])
+    best = answers.topk(2, 1).values
+    undecided = (best[:, 0] - best[:, 1] < 1e-6).double().mean().item()  # answers are in single precision
+    probed = probe(looks, [one.model for one in merged.clients])
+    assert accuracy(answers, looks.labels("test")) == pytest.approx(probed, rel=1e-9, abs=undecided)
+    assert undecided < 0.05
 
 
 def test_who_owns_which_image_does_not_matter(given):

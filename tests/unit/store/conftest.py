@@ -77,7 +77,9 @@ def script(location: str) -> Iterator[Script]:
     def start(code: str, *arguments: str) -> subprocess.Popen[str]:
         head = "import sys; LOCATION, *ARGUMENTS = sys.argv[1:]\n"
         command = [sys.executable, "-c", head + textwrap.dedent(code), location, *arguments]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         started.append(process)
         return process
 

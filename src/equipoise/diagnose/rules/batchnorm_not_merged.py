@@ -9,20 +9,21 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "batchnorm-not-merged",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("hash/buffers|accuracy/recalibrated",),
     says={
         "same": "the merged buffers are those of {who} ({when})",
         "gain": "recalibrated buffers gain {gain:.1f} points ({when})",
     },
     cause="running means and variances are not weights, and a merge of parameters leaves them out",
-    remedy="average them too, or recalibrate them on a few batches",
+    remedies=(Remedy("average them too, or recalibrate them on a few batches"),),
     explains=("merge-below-client", "chance-level"),
 )
 def batchnorm_not_merged(run: Recording, limit: Limits) -> Iterator[Sign]:

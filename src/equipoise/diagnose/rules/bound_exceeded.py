@@ -12,6 +12,7 @@ from typing import Any
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
@@ -23,12 +24,14 @@ def wall(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
 @Rule(
     "bound-exceeded",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("lam", "fact:lam_max"),
     says="λ reached {lam:.3g} on {who}, beyond its declared λmax = {lam_max:.3g} ({when})",
     cause="the bound is a penalty that pulls λ back, not a wall",
-    remedy="clamp λ after every step",
-    override="balance=equilibrium",
+    remedies=(
+        Remedy("clamp λ after every step", "balance=equilibrium"),
+        Remedy("a lower λmax, which a hard bound of your own keeps"),
+    ),
     heal=wall,
 )
 def bound_exceeded(run: Recording, limit: Limits) -> Iterator[Sign]:

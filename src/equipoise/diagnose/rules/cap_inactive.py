@@ -14,21 +14,24 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "cap-inactive",
     severity="warning",
-    when="start",
+    when=("start",),
     reads=("fact:cap|lam/trigger_rate", "fact:lam_max"),
     says={
         "cap": "the bound λmax = {lam_max:.3g} does not bind: the first losses put λ at {cap:.3g}",
         "idle": "the bound λmax = {lam_max:.3g} never acted, and {other} has the same numbers",
     },
     cause="the penalty is too weak, or its trigger is never reached, so λ goes where it would have gone without it",
-    remedy="raise γ, or clamp λ instead of penalising it",
-    override="balance=equilibrium",
+    remedies=(
+        Remedy("clamp λ instead of penalising it", "balance=equilibrium"),
+        Remedy("raise γ, the weight of the penalty"),
+    ),
     explains=("bound-exceeded", "lambda-runaway"),
 )
 def cap_inactive(run: Recording, limit: Limits) -> Iterator[Sign]:

@@ -11,18 +11,26 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "class-blind",
     severity="note",
-    when="end",
+    when=("end",),
     reads=("recall/*",),
     says="recall is 0 for {n} of {classes}: {which}",
     cause="the clients that own these classes are outvoted",
-    remedy="merge prototypes per class, by how many samples stand behind them",
-    override="server.merge=counts",
+    remedies=(
+        Remedy("merge prototypes per class, by how many samples stand behind them", "server.merge=counts"),
+        Remedy(
+            "a server that hears who knows the class: of those recorded, {server} is best on validation",
+            "server.predict={server}",
+        ),
+        Remedy("score every server at the end, and take the one that is best on validation", "evaluate.beside=last"),
+        Remedy("look at who owns these classes, and let those clients take part more often"),
+    ),
 )
 def class_blind(run: Recording, limit: Limits) -> Iterator[Sign]:
     curves = {name.removeprefix("recall/"): run.server(name) for name in run.names("recall/*")}

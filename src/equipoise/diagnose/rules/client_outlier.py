@@ -17,6 +17,7 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 MAD = 1.4826
@@ -25,14 +26,14 @@ MAD = 1.4826
 @Rule(
     "client-outlier",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("update/norm|update/cosine",),
     says={
         "norm": "updates of {who} are {z:.1f} deviations longer than the others' ({when})",
         "cosine": "updates of {who} point away from the others', cosine {cosine:.2f} ({when})",
     },
     cause="one client pulls the merge: its data, its learning rate or its intentions are not the others'",
-    remedy="look at that client's data; merge robustly, or leave it out",
+    remedies=(Remedy("look at that client's data; merge robustly, or leave it out"),),
     explains=("ensemble-collapse", "peak-then-collapse"),
 )
 def client_outlier(run: Recording, limit: Limits) -> Iterator[Sign]:

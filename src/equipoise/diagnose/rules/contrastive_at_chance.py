@@ -11,17 +11,18 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "contrastive-at-chance",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("loss/align", "contrast/chance|fact:contrast_batch"),
     says="the contrastive loss is {loss:.3f}, and ln B is {chance:.3f} ({when})",
     cause="the two views of an item are no nearer to each other than to anything else",
-    remedy="check that the features belong to the items, and lower τ",
+    remedies=(Remedy("check that the features belong to the items, and lower τ"),),
 )
 def contrastive_at_chance(run: Recording, limit: Limits) -> Iterator[Sign]:
     half = run.steps // 2

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 PREFIXES = ("grad/norm/", "loss/")
@@ -22,7 +23,7 @@ UNREACHED = "grad/unreached/"
 @Rule(
     "dead-term",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("grad/norm/*|loss/*|grad/unreached/*",),
     says={
         "gradient": "the term {term} has a gradient of exactly 0 on {who} ({when})",
@@ -31,7 +32,7 @@ UNREACHED = "grad/unreached/"
         "weight": "the weight {weight} is trained and sent, and no loss depends on it ({when})",
     },
     cause="the loss and the weights that are trained are not connected, or a term has nothing to compare",
-    remedy="connect it, or leave it out",
+    remedies=(Remedy("connect it, or leave it out"),),
 )
 def dead_term(run: Recording, limit: Limits) -> Iterator[Sign]:
     terms = {name.removeprefix(prefix) for prefix in PREFIXES for name in run.names(f"{prefix}*")}

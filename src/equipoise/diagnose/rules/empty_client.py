@@ -9,21 +9,24 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "empty-client",
     severity="error",
-    when="start",
+    when=("start",),
     reads=("steps|samples",),
     says={
         "steps": "{who} took no step",
         "batch": "{who} has {samples:.0f} samples, less than a batch of {batch:.0f}, and the last batch is dropped",
     },
     cause="the client has no data, or less than one batch where an incomplete batch is dropped",
-    remedy="ask the splitter for a minimum, and keep the last batch",
-    override="partition.min_size=10",
+    remedies=(
+        Remedy("ask the splitter for a minimum, and keep the last batch", "partition.min_size=10"),
+        Remedy("fewer clients, or more data: somebody has nothing to train on"),
+    ),
 )
 def empty_client(run: Recording, limit: Limits) -> Iterator[Sign]:
     steps = run.clients("steps")

@@ -17,22 +17,25 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import jitter, smooth
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy, better_server
 from equipoise.diagnose.rule import Limits, Rule
 
 PAIR = 2
-LISTENS = "common-gate"
 
 
 def listening(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """A server that listens to the client that knows; with one upload it moves no client."""
-    is_safe = config["communication"] == "one-shot" and config["server"]["predict"] != LISTENS
-    return {"server.predict": LISTENS} if is_safe else {}
+    """The recorded server that validation likes best; with one upload it moves no client.
+
+    The one before it stays in the record, so that nobody takes another server for better clients.
+    """
+    server = better_server(run) if config["communication"] == "one-shot" else None
+    return {} if server is None else {"server.predict": server}
 
 
 @Rule(
     "ensemble-collapse",
     severity="error",
-    when="live",
+    when=("live",),
     reads=("accuracy/merged", "accuracy/clients|accuracy/test"),
     says={
         "plain": "merged accuracy fell by {lost:.1f} points to {now:.1%}, the clients' own moved {local:+.1f} ({when})",
@@ -40,8 +43,16 @@ def listening(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
         " their prototypes differ {ratio:.3g}-fold in length",
     },
     cause="clients no longer agree on what is averaged; where their prototypes differ in length, one speaks for all",
-    remedy="merge prototypes at unit length or by counts, and start them at the anchors",
-    override="server.merge=unit method.start=anchor",
+    remedies=(
+        Remedy(
+            "merge prototypes at unit length, and start them at the anchors", "server.merge=unit method.start=anchor"
+        ),
+        Remedy(
+            "a server that hears whom the image looks like: of those recorded, {server} is best on validation",
+            "server.predict={server}",
+        ),
+        Remedy("stop before clients drift apart; the findings beside this one say why they do"),
+    ),
     heal=listening,
     explains=("peak-then-collapse", "merge-below-client", "class-blind"),
 )

@@ -9,17 +9,18 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "etf-infeasible",
     severity="error",
-    when="start",
+    when=("start",),
     reads=("fact:classes", "fact:width", "fact:anchors"),
     says="{classes:.0f} classes in {width:.0f} dimensions, which need {least:.0f}",
     cause="a simplex of C corners needs C − 1 dimensions",
-    remedy="widen the features, or project them",
+    remedies=(Remedy("widen the features, or project them"),),
 )
 def etf_infeasible(run: Recording, limit: Limits) -> Iterator[Sign]:
     classes, width = int(run.facts["classes"]), int(run.facts["width"])

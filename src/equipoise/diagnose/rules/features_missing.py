@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Severity, Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 GRADES: dict[str, Severity] = {"shuffled": "note", "unproven": "warning"}
@@ -22,12 +23,14 @@ GRADES: dict[str, Severity] = {"shuffled": "note", "unproven": "warning"}
 @Rule(
     "features-missing",
     severity="error",
-    when="start",
+    when=("start",),
     reads=("fact:features",),
     says="{name} features are {control}: same-user lift {lift:+.4f}, with shuffled rows {shuffled:+.4f}",
     cause="rows and items do not belong together, or the rows hold noise: nothing can be learnt from them",
-    remedy="give the table of these items, by id",
-    override="data.features=as-given",
+    remedies=(
+        Remedy("give the table of these items, by id", "data.features=as-given"),
+        Remedy("look for the right table: its rows must be these items', by id"),
+    ),
     explains=("contrastive-at-chance", "chance-level", "starved-branch", "router-collapse"),
 )
 def features_missing(run: Recording, limit: Limits) -> Iterator[Sign]:

@@ -10,18 +10,24 @@ from math import ceil
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "forgetting-signal",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("loss/align", "fact:stage_switch"),
     says="L_a fell from {start:.3g} to {best:.3g} in the first stage and is back at {back:.3g} on {who} ({when})",
     cause="the second stage no longer asks for what the first one taught",
-    remedy="keep the term in the second stage, with a lower weight",
-    override="balance=curriculum",
+    remedies=(
+        Remedy("keep the term in the second stage, with a weight that grows", "balance=curriculum"),
+        Remedy(
+            "train both stages as one, the contrast with a weight that grows", "method=public-bank balance=curriculum"
+        ),
+        Remedy("keep the term in the second stage, with a lower weight"),
+    ),
 )
 def forgetting_signal(run: Recording, limit: Limits) -> Iterator[Sign]:
     switch = int(run.facts["stage_switch"])

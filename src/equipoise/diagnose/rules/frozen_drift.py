@@ -10,17 +10,18 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import SERVER, Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "frozen-drift",
     severity="error",
-    when="live",
+    when=("live",),
     reads=("hash/frozen",),
     says="what is declared frozen changed on {who} ({when})",
     cause="the optimiser was given more than the declared groups, or decay and buffers move what has no gradient",
-    remedy="give the optimiser the declared groups only",
+    remedies=(Remedy("give the optimiser the declared groups only"),),
 )
 def frozen_drift(run: Recording, limit: Limits) -> Iterator[Sign]:
     for curve in [*run.clients("hash/frozen"), run.server("hash/frozen")]:

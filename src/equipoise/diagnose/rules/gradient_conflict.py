@@ -11,18 +11,22 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "gradient-conflict",
     severity="note",
-    when="live",
+    when=("live",),
     reads=("grad/cosine",),
     says="the gradients of base and align have a cosine of {cosine:.2f} on {who} ({when})",
     cause="what aligns the prototypes undoes what the local task learns",
-    remedy="lower λ, or project one gradient onto the other's normal plane",
-    override="balance=entropy",
+    remedies=(
+        Remedy("lower λ", "balance=entropy"),
+        Remedy("a small constant λ", "balance=constant balance.lam=0.1"),
+        Remedy("project one gradient onto the other's normal plane"),
+    ),
 )
 def gradient_conflict(run: Recording, limit: Limits) -> Iterator[Sign]:
     found = []

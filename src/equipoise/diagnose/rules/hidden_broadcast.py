@@ -9,18 +9,21 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "hidden-broadcast",
     severity="error",
-    when="live",
+    when=("live",),
     reads=("hash/start", "hash/end", "fact:communication"),
     says="{who} began with a model that is not its own ({when})",
     cause="the server's model went down between two checkpoints of a run that is called one-shot",
-    remedy="call it rounds, or let every client go on from its own model",
-    override="communication=rounds",
+    remedies=(
+        Remedy("call it rounds, since something goes down", "communication=rounds"),
+        Remedy("let every client go on from its own model"),
+    ),
 )
 def hidden_broadcast(run: Recording, limit: Limits) -> Iterator[Sign]:
     if run.facts["communication"] != "one-shot":

@@ -9,17 +9,18 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "inactive-knob",
     severity="warning",
-    when="compare",
+    when=("compare",),
     reads=("table",),
     says="'{row}' and '{other}' differ in {key} alone, and have the same results to the last digit over {n} seeds",
     cause="nothing reads the option in this configuration",
-    remedy="find out whether it is read; without that, the pair shows nothing",
+    remedies=(Remedy("find out whether it is read; without that, the pair shows nothing"),),
 )
 def inactive_knob(run: Recording, limit: Limits) -> Iterator[Sign]:
     for place, row in enumerate(run.table):

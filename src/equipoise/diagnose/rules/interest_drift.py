@@ -12,18 +12,21 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording, Steps
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "interest-drift",
     severity="note",
-    when="live",
+    when=("live",),
     reads=("drift|surprise/next",),
     says="{who}: interest moved ({when})",
     cause="what the user chooses is unlike what this user chose before",
-    remedy="weigh surprising samples more, and remember less of the past",
-    override="method.weighting=instance",
+    remedies=(
+        Remedy("weigh surprising samples more", "method.weighting=instance"),
+        Remedy("remember less of the past: a shorter memory, or a shorter half-life"),
+    ),
 )
 def interest_drift(run: Recording, limit: Limits) -> Iterator[Sign]:
     if alarms := run.clients("drift"):

@@ -6,7 +6,8 @@
     silent while λ ≤ a declared λmax, and while λ·s ≤ settled · L_b/L_a of the first batch, where a learned λ settles;
     s is 1 where no schedule is recorded
 
-Long runs are looked at in fifty parts.
+Long runs are looked at in fifty parts, and their last fifty checkpoints one by one where λ·s is highest among those: a
+λ that runs away late is seen as well.
 A λ that overshoots on its way from its start to its fixed point is highest early and comes back.
 
 λ rises because its fixed point is of the form L_b/L_a: the better the prototypes are aligned, the more weight alignment
@@ -17,13 +18,14 @@ Source: original report 3.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import coarse
 from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 from equipoise.diagnose.rules.ensemble_collapse import listening
 
@@ -44,33 +46,56 @@ def ceiling(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
 @Rule(
     "lambda-runaway",
     severity="error",
-    when="live",
+    when=("live",),
     reads=("lam",),
     says="λ went from {first:.3g} to {last:.3g} on {who} ({when})",
     cause="a learned λ has no ceiling: the closer L_a comes to zero, the more weight alignment is given",
-    remedy="bound λ from both sides, or start prototypes at the anchors and keep them at unit length",
-    override="balance=equilibrium method.start=anchor",
+    remedies=(
+        Remedy(
+            "bound λ from both sides, and start prototypes at the anchors", "balance=equilibrium method.start=anchor"
+        ),
+        Remedy("bound λ from both sides", "balance=equilibrium"),
+        Remedy("bound λ from both sides, or start prototypes at the anchors and keep them at unit length"),
+    ),
     heal=ceiling,
     explains=("ensemble-collapse", "peak-then-collapse", "merge-below-client", "over-alignment", "bound-exceeded"),
 )
 def lambda_runaway(run: Recording, limit: Limits) -> Iterator[Sign]:
     bound, balanced = (run.facts.get(name) or 0.0 for name in ("lam_max", "balanced"))
     found = []
-    for whole in run.clients("lam"):
-        lam = coarse(whole, PARTS)
-        schedule, align = (coarse(run.of(name, _id(lam)), PARTS) for name in ("schedule", "loss/align"))
-        s = schedule.values if len(schedule) == len(lam) else np.ones(len(lam))
-        is_free = (lam.values > bound) & (lam.values * s > limit["settled"] * balanced)
-        runs = _running(lam.values * s, align, limit) & is_free
-        if runs.any():
-            numbers = {"first": float(lam.values[0]), "last": float(lam.values[-1])}
-            found.append(Sign(lam.client, lam.steps[runs].tolist(), numbers))
+    for lam in run.clients("lam"):
+        assert lam.client is not None
+        schedule, align = (run.of(name, lam.client) for name in ("schedule", "loss/align"))
+        for part in _views(lam, schedule, align):
+            free = (part.lam.values > bound) & (part.used > limit["settled"] * balanced)
+            runs = _running(part.used, part.align, limit) & free
+            if runs.any():
+                numbers = {"first": float(lam.values[0]), "last": float(lam.values[-1])}
+                found.append(Sign(lam.client, part.lam.steps[runs].tolist(), numbers))
+                break
     yield from sorted(found, key=lambda sign: -float(sign.numbers["last"]))
 
 
-def _id(curve: Curve) -> int:
-    assert curve.client is not None
-    return curve.client
+class View(NamedTuple):
+    """λ, λ·s and L_a over the same checkpoints."""
+
+    lam: Curve
+    used: np.ndarray
+    align: Curve
+
+
+def _views(lam: Curve, schedule: Curve, align: Curve) -> Iterator[View]:
+    """The whole run in parts; and its end in full, where λ·s is highest there."""
+    yield _view(*(coarse(curve, PARTS) for curve in (lam, schedule, align)))
+    if len(lam) > PARTS:
+        whole, since = _view(lam, schedule, align), int(lam.steps[-PARTS])
+        if int(np.argmax(whole.used)) >= len(lam) - PARTS:
+            yield _view(lam.since(since), schedule.since(since), align.since(since))
+
+
+def _view(lam: Curve, schedule: Curve, align: Curve) -> View:
+    s = schedule.values if len(schedule) == len(lam) else np.ones(len(lam))
+    return View(lam, lam.values * s, align)
 
 
 def _running(used: np.ndarray, align: Curve, limit: Limits) -> np.ndarray:

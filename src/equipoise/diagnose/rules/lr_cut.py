@@ -13,21 +13,24 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "lr-cut",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("scale/base|sigma2/base",),
     says={
         "known": "the base loss is multiplied by {scale:.3g} on {who} ({when})",
         "coupled": "if the loss is coupled, its base is multiplied by {scale:.3g} on {who} ({when})",
     },
     cause="1/(2σ²) stands in front of the whole loss: a large σ is a small learning rate, a small σ a large one",
-    remedy="decouple: let σ set λ only, and leave the base loss as it is",
-    override="balance=decoupled",
+    remedies=(
+        Remedy("decouple: let σ set λ only, and leave the base loss as it is", "balance=decoupled"),
+        Remedy("scale the learning rate back by what the loss is multiplied with"),
+    ),
     explains=("over-alignment",),
 )
 def lr_cut(run: Recording, limit: Limits) -> Iterator[Sign]:

@@ -9,20 +9,21 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "memory-inert",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("memory/effect|memory/write_rate",),
     says={
         "effect": "memory changes scores by {effect:.2g} ({when})",
         "rate": "{rate:.1%} of the history is written down ({when})",
     },
     cause="the threshold lets everything in or nothing, or nobody reads what was written",
-    remedy="set the threshold so that a tenth to a half of the history is remembered",
+    remedies=(Remedy("set the threshold so that a tenth to a half of the history is remembered"),),
 )
 def memory_inert(run: Recording, limit: Limits) -> Iterator[Sign]:
     effect, rate = run.mean("memory/effect"), run.mean("memory/write_rate")

@@ -9,17 +9,18 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "memory-leak",
     severity="error",
-    when="live",
+    when=("live",),
     reads=("memory/p_positive", "memory/p_negative"),
     says="the item to predict is in memory {positive:.1%} of the time, others {negative:.1%}; in test {test:.1%}",
     cause="the memory was filled from the whole history, the future included",
-    remedy="read memory as it stood before the item to predict",
+    remedies=(Remedy("read memory as it stood before the item to predict"),),
     explains=("too-good",),
 )
 def memory_leak(run: Recording, limit: Limits) -> Iterator[Sign]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy, is_one_shot
 from equipoise.diagnose.rule import Limits, Rule
 
 ENSEMBLE = "accuracy/merged/probability-ensemble"
@@ -20,15 +21,25 @@ ENSEMBLE = "accuracy/merged/probability-ensemble"
 @Rule(
     "merge-below-client",
     severity="note",
-    when="end",
+    when=("end",),
     reads=("accuracy/merged", f"accuracy/best_client|{ENSEMBLE}", "accuracy/probe"),
     says={
         "client": "merged {merged:.1%}, the best single client {other:.1%}, probe {probe:.1%}",
         "ensemble": "merged {merged:.1%}, the clients' ensemble {other:.1%}, probe {probe:.1%}",
     },
     cause="clients learnt more than this way of merging can use",
-    remedy="another server on the same clients, not another policy: `equipoise fuse RUN --predict energy-gate`",
-    override="server.predict=energy-gate",
+    remedies=(
+        Remedy(
+            "another server, not another policy: `equipoise fuse {run} --predict {server}`, the best on validation",
+            "server.predict={server}",
+            is_one_shot,
+        ),
+        Remedy(
+            "another server, not another policy: of those recorded, {server} is best on validation",
+            "server.predict={server}",
+        ),
+        Remedy("another way to merge the same clients, not another policy"),
+    ),
 )
 def merge_below_client(run: Recording, limit: Limits) -> Iterator[Sign]:
     merged, probe = run.server("accuracy/merged"), run.server("accuracy/probe")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from equipoise.core.exchanges import SECOND_EXCHANGE
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 PROTOCOL = ("data.name", "data.test_limit", "data.split", "data.classes", "communication")
@@ -21,11 +22,11 @@ PROTOCOL = ("data.name", "data.test_limit", "data.split", "data.classes", "commu
 @Rule(
     "mixed-protocol",
     severity="warning",
-    when="compare",
+    when=("compare",),
     reads=("table",),
     says="'{row}' is not under the protocol of '{first}': {what} differs",
     cause="figures under two protocols cannot be subtracted",
-    remedy="two tables, or one protocol",
+    remedies=(Remedy("two tables, or one protocol"),),
 )
 def mixed_protocol(run: Recording, limit: Limits) -> Iterator[Sign]:
     first = run.table[0]

@@ -11,17 +11,18 @@ from statistics import fmean, stdev
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "noise-not-gain",
     severity="note",
-    when="compare",
+    when=("compare",),
     reads=("table",),
     says="'{row}' is {gain:+.2f} points from '{first}', with a standard error of {error:.2f} over {n} seeds",
     cause="seeds differ by more than the two configurations do",
-    remedy="more seeds, or no claim",
+    remedies=(Remedy("more seeds, or no claim"),),
 )
 def noise_not_gain(run: Recording, limit: Limits) -> Iterator[Sign]:
     first = run.table[0]

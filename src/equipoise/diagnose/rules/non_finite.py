@@ -12,6 +12,7 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 BAD = re.compile(r" is (nan|-?inf)\b")
@@ -20,7 +21,7 @@ BAD = re.compile(r" is (nan|-?inf)\b")
 @Rule(
     "non-finite",
     severity="error",
-    when="live",
+    when=("live",),
     reads=("*|fact:status",),
     sees_all=True,
     says={
@@ -28,8 +29,11 @@ BAD = re.compile(r" is (nan|-?inf)\b")
         "number": "{name} is {value} on {who} ({when})",
     },
     cause="a step was too large for the loss at that point",
-    remedy="lower the learning rate or clip the gradient; the client's last good state is kept",
-    override="client.clip=1.0",
+    remedies=(
+        Remedy("clip the gradient; the client's last good state is kept", "client.clip=1.0"),
+        Remedy("lower the learning rate; the client's last good state is kept", "client.lr={lr}"),
+        Remedy("lower the learning rate or clip the gradient"),
+    ),
     explains=("chance-level", "peak-then-collapse", "ensemble-collapse"),
 )
 def non_finite(run: Recording, limit: Limits) -> Iterator[Sign]:

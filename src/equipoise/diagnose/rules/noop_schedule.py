@@ -11,17 +11,18 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "noop-schedule",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("schedule|lam", "fact:scheduled"),
     says="{what} is {value:.4g} at every checkpoint on {who} ({when})",
     cause="progress is counted within something that is over before it moves, such as a round of one epoch",
-    remedy="count progress over the whole run",
+    remedies=(Remedy("count progress over the whole run"),),
 )
 def noop_schedule(run: Recording, limit: Limits) -> Iterator[Sign]:
     if not run.facts["scheduled"]:

@@ -15,21 +15,25 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "over-alignment",
     severity="warning",
-    when="end",
+    when=("end",),
     reads=("lam/used|lam", "loss/base", "loss/align", "accuracy/clients|accuracy/test|accuracy/probe", "reference"),
     says={
         "local": "λ·L_a is {share:.2f} of L_b on {who}; the clients' own accuracy ends {lost:.1f} points below {than}",
         "probe": "λ·L_a is {share:.2f} of L_b on {who}; the probe ends {lost:.1f} points below {than}",
     },
     cause="alignment has more pull than the local task, so features serve the anchors and not the classes",
-    remedy="lower λ, or let its σ learn a hundred times slower than the network",
-    override="balance=entropy",
+    remedies=(
+        Remedy("lower λ", "balance=entropy"),
+        Remedy("a small constant λ", "balance=constant balance.lam=0.1"),
+        Remedy("lower λ, or let its σ learn a hundred times slower than the network"),
+    ),
     explains=("peak-then-collapse",),
 )
 def over_alignment(run: Recording, limit: Limits) -> Iterator[Sign]:

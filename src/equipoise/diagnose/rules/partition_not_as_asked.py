@@ -16,6 +16,7 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 DRAWS, FIRST = 20_000, 1_000
@@ -26,14 +27,14 @@ CLEAR = 0.05
 @Rule(
     "partition-not-as-asked",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("fact:alpha", "fact:labels|accuracy/train"),
     says={
         "labels": "the labels are concentrated by {seen:.3f}, which Dirichlet {alpha:g} gives with p = {p:.1g}",
         "accuracy": "clients have {own:.1%} on their own images, {all:.1%} on everybody's; α was to be {alpha:g}",
     },
     cause="the split that was used is another than the one that was asked for, such as a cached one",
-    remedy="make the cache's key of everything that the split depends on, or draw it anew",
+    remedies=(Remedy("make the cache's key of everything that the split depends on, or draw it anew"),),
 )
 def partition_not_as_asked(run: Recording, limit: Limits) -> Iterator[Sign]:
     alpha = float(run.facts["alpha"])

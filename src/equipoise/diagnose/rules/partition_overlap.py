@@ -11,21 +11,24 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "partition-overlap",
     severity="error",
-    when="start",
+    when=("start",),
     reads=("fact:overlap|fact:owned", "fact:overlap|fact:samples"),
     says={
         "share": "{overlap:.1%} of the samples belong to several clients",
         "total": "clients hold {owned:.0f} samples of {samples:.0f}",
     },
     cause="a splitter that draws for one client after another without taking away what was drawn",
-    remedy="a splitter that gives every sample to one client",
-    override="partition=dirichlet",
+    remedies=(
+        Remedy("a splitter that gives every sample to one client", "partition=dirichlet"),
+        Remedy("say beside every figure that clients share samples"),
+    ),
     explains=("partition-not-as-asked",),
 )
 def partition_overlap(run: Recording, limit: Limits) -> Iterator[Sign]:

@@ -12,6 +12,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import jitter, smooth
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 HEADLINES = ("accuracy/merged", "accuracy/clients", "hr@10/full/validation")
@@ -20,12 +21,17 @@ HEADLINES = ("accuracy/merged", "accuracy/clients", "hr@10/full/validation")
 @Rule(
     "peak-then-collapse",
     severity="warning",
-    when="end",
+    when=("end",),
     reads=("|".join(HEADLINES),),
     says="{what} ends at {now:.1%}, {lost:.1f} points below its best at {when}",
     cause="training went on after the point at which it helped",
-    remedy="stop when validation no longer improves; the findings beside this one say why it fell",
-    override="evaluate.patience=3",
+    remedies=(
+        Remedy(
+            "stop when validation no longer improves; the findings beside this one say why it fell",
+            "evaluate.patience=3",
+        ),
+        Remedy("report the checkpoint that validation likes best; the findings beside this one say why it fell"),
+    ),
     explains=("class-blind",),
 )
 def peak_then_collapse(run: Recording, limit: Limits) -> Iterator[Sign]:

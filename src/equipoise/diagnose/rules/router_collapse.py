@@ -13,20 +13,21 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "router-collapse",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("router/*",),
     says={
         "one": "expert {expert} has {weight:.0%} of the weight ({when})",
         "uniform": "expert {expert} has the same weight for every item, ±{deviation:.2g} ({when})",
     },
     cause="the router has nothing to choose by, or was rewarded early for one choice and never tried another",
-    remedy="give the router the user's state, and an entropy term that fades",
+    remedies=(Remedy("give the router the user's state, and an entropy term that fades"),),
 )
 def router_collapse(run: Recording, limit: Limits) -> Iterator[Sign]:
     after, least = ceil(limit["after"] * run.steps), limit["checkpoints"]

@@ -17,6 +17,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import coarse
 from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 PARTS = 20
@@ -25,12 +26,14 @@ PARTS = 20
 @Rule(
     "schedule-fights-learner",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("lam", "schedule"),
     says="λ rose {rise:.3g}-fold while its schedule fell, and λ·s stayed within ±{band:.0%} on {who} ({when})",
     cause="σ learns from losses that are annealed already: its fixed point is λ = c/s, the schedule changes nothing",
-    remedy="let σ see the losses before the schedule, or put the schedule on the log term",
-    override="balance=decoupled",
+    remedies=(
+        Remedy("let σ see the losses before the schedule", "balance=decoupled"),
+        Remedy("put the schedule on the log term, or leave it out"),
+    ),
     explains=("over-alignment", "sigma-unstable", "lambda-runaway"),
 )
 def schedule_fights_learner(run: Recording, limit: Limits) -> Iterator[Sign]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
@@ -26,12 +27,14 @@ def slower(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
 @Rule(
     "sigma-unstable",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("lam",),
     says="λ turned round at {share:.0%} of the checkpoints on {who} ({when})",
     cause="σ takes steps as large as the network's, overshoots its fixed point and comes back",
-    remedy="give σ its own learning rate, a hundredth of the network's",
-    override="balance.sigma.lr=0.0005",
+    remedies=(
+        Remedy("give σ its own learning rate, a hundredth of the network's", "balance.sigma.lr=0.0005"),
+        Remedy("let σ learn slower"),
+    ),
     heal=slower,
 )
 def sigma_unstable(run: Recording, limit: Limits) -> Iterator[Sign]:

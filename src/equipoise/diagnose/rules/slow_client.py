@@ -12,18 +12,22 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "slow-client",
     severity="note",
-    when="live",
+    when=("live",),
     reads=("seconds",),
     says="{who} took {times:.1f} times the median of the round ({when})",
     cause="it holds more data or a slower machine, and everybody waits",
-    remedy="start the longest first, cap its steps, or set a timeout",
-    override="engine=processes",
+    remedies=(
+        Remedy("more workers: the longest are started first", "engine=processes"),
+        Remedy("a time limit for a client", "engine.timeout=600"),
+        Remedy("give that client fewer steps, or more of a machine"),
+    ),
 )
 def slow_client(run: Recording, limit: Limits) -> Iterator[Sign]:
     curves = run.clients("seconds")

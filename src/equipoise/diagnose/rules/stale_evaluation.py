@@ -12,6 +12,7 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import SERVER, Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 SCORES = ("accuracy/*", "loss/*", "recall/*", "hr@*", "ndcg@*", "mrr/*")
@@ -21,11 +22,11 @@ CONSTANT = ("/chance", "/itempop", "/markov")
 @Rule(
     "stale-evaluation",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("accuracy/*|hr@*|loss/merged", "update/norm"),
     says="{n} metrics did not change in any digit at {times} evaluations while clients moved by {moved:.3g} ({when})",
     cause="a metric of an earlier evaluation was written down again",
-    remedy="record each evaluation under its own round",
+    remedies=(Remedy("record each evaluation under its own round"),),
 )
 def stale_evaluation(run: Recording, limit: Limits) -> Iterator[Sign]:
     names = {name for pattern in SCORES for name in run.names(pattern) if not name.endswith(CONSTANT)}

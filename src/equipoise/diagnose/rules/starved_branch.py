@@ -17,13 +17,14 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "starved-branch",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("branch/*/grad", "branch/*/move|branch/*/share"),
     says={
         "still": "branch {branch} gets {grad:.2g} of the backbone's gradient and moves {move:.2g} as far ({when})",
@@ -31,8 +32,10 @@ from equipoise.diagnose.rule import Limits, Rule
     },
     cause="a small gate in front of the branch multiplies its output and, on the way back, its gradient; "
     "or the branch started from zero and has learnt little since",
-    remedy="remove the gate, and let the branch's last layer start from zero; where it does, train for longer",
-    override="model.fusion=zero",
+    remedies=(
+        Remedy("remove the gate, and let the branch's last layer start from zero", "model.fusion=zero"),
+        Remedy("train for longer: the branch's last layer starts from zero already"),
+    ),
     explains=("chance-level", "router-collapse"),
 )
 def starved_branch(run: Recording, limit: Limits) -> Iterator[Sign]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 MIDDLE = 3.92
@@ -18,11 +19,11 @@ MIDDLE = 3.92
 @Rule(
     "surprise-saturated",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("surprise/band|surprise/deviation",),
     says="95 % of all surprise lies within {band:.3f} ({when})",
     cause="losses are squashed without being centred and scaled, so every sample looks equally surprising",
-    remedy="standardise losses per client before the sigmoid",
+    remedies=(Remedy("standardise losses per client before the sigmoid"),),
     explains=("weights-inert",),
 )
 def surprise_saturated(run: Recording, limit: Limits) -> Iterator[Sign]:

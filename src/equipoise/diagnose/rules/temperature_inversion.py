@@ -15,18 +15,21 @@ import numpy as np
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "temperature-inversion",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("surprise/loss_corr",),
     says="surprise and the pull of a sample correlate by {correlation:+.2f} over {n} clients ({when})",
     cause="the temperature grows with surprise, so the loss of surprising samples shrinks instead of growing",
-    remedy="keep τ fixed and weigh samples one by one",
-    override="method.weighting=instance",
+    remedies=(
+        Remedy("keep τ fixed and weigh samples one by one", "method.weighting=instance"),
+        Remedy("keep τ fixed"),
+    ),
 )
 def temperature_inversion(run: Recording, limit: Limits) -> Iterator[Sign]:
     means = np.array([curve.values.mean() for curve in run.clients("surprise/loss_corr")])

@@ -9,17 +9,18 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "too-good",
     severity="warning",
-    when="end",
+    when=("end",),
     reads=("hr@10/uni100|hr@10/full",),
     says="{name} is {value:.1%}",
     cause="ties count for the target, the target is in the input, or items met before are not masked alike",
-    remedy="rank ties in the middle, and look for the target in histories and memory",
+    remedies=(Remedy("rank ties in the middle, and look for the target in histories and memory"),),
 )
 def too_good(run: Recording, limit: Limits) -> Iterator[Sign]:
     for name in ("hr@10/uni100", "hr@10/full"):

@@ -9,17 +9,18 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "transform-mismatch",
     severity="warning",
-    when="start",
+    when=("start",),
     reads=("input/mean/train", "input/mean/eval", "input/std/train", "input/std/eval"),
     says="inputs of training have mean {train:.3f} ± {spread:.3f}, of evaluation {eval:.3f} ± {other:.3f}",
     cause="training and evaluation normalise differently",
-    remedy="normalise in one place, for both",
+    remedies=(Remedy("normalise in one place, for both"),),
     explains=("chance-level",),
 )
 def transform_mismatch(run: Recording, limit: Limits) -> Iterator[Sign]:

@@ -13,6 +13,7 @@ from statistics import fmean
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 from equipoise.diagnose.rules.inactive_knob import differing
 from equipoise.diagnose.rules.noise_not_gain import paired
@@ -23,15 +24,17 @@ EXPERTS, CONTROL, CONTROLS = "model.experts", "data.features", ("shuffled", "noi
 @Rule(
     "uncontrolled-gain",
     severity="warning",
-    when="compare",
+    when=("compare",),
     reads=("table",),
     says={
         "none": "'{row}' gains {gain:.2f} points on '{first}', and no row has its features shuffled",
         "recovers": "'{row}' gains {gain:.2f} points on '{first}'; with shuffled features {share:.0%} of that is left",
     },
     cause="what is gained may come from the additional parameters, not from what the features say",
-    remedy="run the same with shuffled rows, for as many rounds",
-    override="data.features=shuffled",
+    remedies=(
+        Remedy("run the same with shuffled rows, for as many rounds", "data.features=shuffled"),
+        Remedy("a control: the same model with rows that belong to other items"),
+    ),
 )
 def uncontrolled_gain(run: Recording, limit: Limits) -> Iterator[Sign]:
     first = run.table[0]

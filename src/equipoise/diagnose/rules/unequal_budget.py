@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rules.no_better_than_untrained import is_control
 
 POOLED = "centralised"
 """The method with one client, who takes part whatever the fraction is."""
@@ -19,16 +21,16 @@ POOLED = "centralised"
 @Rule(
     "unequal-budget",
     severity="warning",
-    when="compare",
+    when=("compare",),
     reads=("table",),
     says="'{row}' trains for {passes:g} passes over {data} samples, '{first}' for {others:g} over {theirs}",
     cause="more training may be all that the better row has",
-    remedy="give every row the same number of rounds, epochs and samples",
+    remedies=(Remedy("give every row the same number of rounds, epochs and samples"),),
 )
 def unequal_budget(run: Recording, limit: Limits) -> Iterator[Sign]:
     first = run.table[0]
     for row in run.table[1:]:
-        if budget(row) != budget(first):
+        if budget(row) != budget(first) and not is_control(row.settings):
             (passes, data), (others, theirs) = budget(row), budget(first)
             numbers: dict[str, float | str] = {"passes": passes, "data": data, "others": others, "theirs": theirs}
             yield Sign(None, [], {**numbers, "first": first.label}, row=row.label)

@@ -11,18 +11,25 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "wasted-stage",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("accuracy/merged|accuracy/clients|accuracy/test", "fact:classes", "fact:stage_switch"),
     says="accuracy was {accuracy:.1%} when the second stage began ({when}); chance is {chance:.1%}",
     cause="the first stage teaches features without a task, and what it teaches is of no use to the second",
-    remedy="train both terms jointly, the alignment with a weight that fades",
-    override="balance=curriculum",
+    remedies=(
+        Remedy("train both terms jointly, the contrast with a weight that grows", "balance=curriculum"),
+        Remedy(
+            "train both stages as one, the contrast with a weight that grows", "method=public-bank balance=curriculum"
+        ),
+        Remedy("train everything from the start", "client.stages=[]"),
+        Remedy("leave the first stage out"),
+    ),
     explains=("chance-level",),
 )
 def wasted_stage(run: Recording, limit: Limits) -> Iterator[Sign]:

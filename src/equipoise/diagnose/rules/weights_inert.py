@@ -9,18 +9,21 @@ from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
+from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
 
 @Rule(
     "weights-inert",
     severity="warning",
-    when="live",
+    when=("live",),
     reads=("weights/variance|weights/ess",),
     says="the instance weights are all alike: {name} is {value:.4g} ({when})",
     cause="weights are applied to a mean, or come from a surprise that hardly differs between samples",
-    remedy="multiply each sample's loss by its weight before the mean",
-    override="method.weighting=instance",
+    remedies=(
+        Remedy("multiply each sample's loss by its weight before the mean", "method.weighting=instance"),
+        Remedy("weigh samples before the mean, not after it"),
+    ),
     explains=("temperature-inversion",),
 )
 def weights_inert(run: Recording, limit: Limits) -> Iterator[Sign]:

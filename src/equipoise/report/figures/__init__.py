@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from equipoise.report.figure import Figure
+from equipoise.diagnose.examine import HEALED
+from equipoise.report.figure import Figure, Lines
 from equipoise.report.figures.accuracy import accuracy
 from equipoise.report.figures.clients import clients
 from equipoise.report.figures.drift import drift
@@ -30,4 +32,8 @@ FIGURES: tuple[Draws, ...] = (
 
 
 def figures(source: Source, say: Say) -> list[Figure]:
-    return [figure for draws in FIGURES for figure in draws(source, say)]
+    """Curves over checkpoints have a mark wherever a guard healed the run."""
+    steps = [event.step for event in source.recording.events if event.kind == HEALED]
+    healed = {step + 1: say("healed") for step in steps if step is not None}
+    drawn = [figure for draws in FIGURES for figure in draws(source, say)]
+    return [replace(figure, marks=healed) if healed and isinstance(figure, Lines) else figure for figure in drawn]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from equipoise.core.values import Event
+from equipoise.diagnose.examine import HEALED
 from equipoise.report.figure import Lines
 from equipoise.report.figures.curves import line
+from equipoise.report.runs import predict_of
 from equipoise.report.source import Source
 from equipoise.report.words import Say
+from equipoise.store.records import Run
 
 SHOWN = {
     "merged": "accuracy/merged",
@@ -19,10 +24,22 @@ SHOWN = {
 RIVAL = "probability-ensemble"
 
 
+def replaced(events: Sequence[Event], run: Run) -> list[str]:
+    """The server that a guard replaced by another one, which the merged accuracy is of from then on."""
+    is_swapped = any(event.kind == HEALED and "server.predict" in event.detail["changes"] for event in events)
+    first = predict_of(run) if is_swapped else None
+    return [] if first is None else [first]
+
+
 def accuracy(source: Source, say: Say) -> Iterator[Lines]:
     run = source.recording
     curves = {say(key): run.server(name) for key, name in SHOWN.items()}
-    curves[say("predict", name=RIVAL)] = run.server(f"accuracy/merged/{RIVAL}")
-    lines = [line(name, curve, is_dashed=name == say("validation")) for name, curve in curves.items() if len(curve)]
+    for name in (RIVAL, *replaced(run.events, source.run)):
+        curves[say("predict", name=name)] = run.server(f"accuracy/merged/{name}")
+    lines = [
+        replace(line(name, curve, is_dashed=name == say("validation")), place=place)
+        for place, (name, curve) in enumerate(curves.items())
+        if len(curve)
+    ]
     if lines:
         yield Lines(key="accuracy", y=say("accuracy"), lines=lines, is_share=True)

@@ -7,31 +7,26 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from equipoise.diagnose.recording import Curve
-from equipoise.report.figure import Grid, Scale, thinned
+from equipoise.report.figure import Grid, thinned
 from equipoise.report.source import Source
 from equipoise.report.words import Say
 
 MOST_COLUMNS, MOST_ROWS = 40, 100
 FILLED = 0.1
 """A grid with less in it says nothing."""
-SHOWN: tuple[tuple[str, str, str, Scale], ...] = (
-    ("client-accuracy", "accuracy/test", "accuracy", "linear"),
-    ("client-lam", "lam/used", "lam_axis", "log"),
-    ("client-loss", "loss/base", "loss", "linear"),
-)
+SHOWN = (("client-accuracy", "accuracy/test", "accuracy"), ("client-loss", "loss/base", "loss"))
 
 
 def clients(source: Source, say: Say) -> Iterator[Grid]:
-    for key, name, measure, scale in SHOWN:
+    for key, name, measure in SHOWN:
         curves = source.recording.clients(name)
-        is_constant = all(np.ptp(curve.values) == 0 for curve in curves) if scale == "log" else False
-        if curves and not is_constant:
-            grid = _grid(curves, key, say(measure), scale, say)
+        if curves:
+            grid = _grid(curves, key, say(measure), say)
             if np.isfinite(grid.values).mean() >= FILLED:
                 yield grid
 
 
-def _grid(curves: Sequence[Curve], key: str, measure: str, scale: Scale, say: Say) -> Grid:
+def _grid(curves: Sequence[Curve], key: str, measure: str, say: Say) -> Grid:
     """Means within columns of equal width; NaN where a client recorded nothing there."""
     shown = [curves[i] for i in thinned(len(curves), MOST_ROWS)]
     steps = 1 + max(int(curve.steps[-1]) for curve in curves)
@@ -55,7 +50,6 @@ def _grid(curves: Sequence[Curve], key: str, measure: str, scale: Scale, say: Sa
         rows=[str(curve.client) for curve in shown],
         values=values[:, some],
         measure=measure,
-        scale=scale,
         is_share=key == "client-accuracy",
         note=" ".join(filter(None, notes)),
     )

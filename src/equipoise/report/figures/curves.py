@@ -8,16 +8,38 @@ import numpy as np
 
 from equipoise.diagnose.recording import Curve
 from equipoise.report.figure import Line, thinned
+from equipoise.report.palette import PALETTE
 
 MOST_POINTS = 300
 """A line has no more: a picture is not wider."""
-OWN_LINES = 12
-"""Up to so many clients each has a line of its own."""
+OWN_LINES = len(PALETTE)
+"""Up to so many clients each has a line, and a colour, of its own."""
 
 
 def line(name: str, curve: Curve, is_dashed: bool = False) -> Line:
     kept = thinned(len(curve), MOST_POINTS)
     return Line(name, (curve.steps[kept] + 1).tolist(), curve.values[kept].tolist(), is_dashed=is_dashed)
+
+
+def client_places(clients: Sequence[int]) -> list[int]:
+    """Where clients stand in the palette: by their number, so that they keep their colour, if that tells them apart.
+
+    >>> client_places([0, 3]), client_places([0, 40])
+    ([0, 3], [0, 1])
+    """
+    return list(clients) if max(clients) < OWN_LINES else list(range(len(clients)))
+
+
+def extremes(names: tuple[str, str], curves: Sequence[Curve]) -> list[Line]:
+    """The lowest and the highest client at every checkpoint."""
+    at = np.concatenate([curve.steps for curve in curves])
+    values = np.concatenate([curve.values for curve in curves])
+    steps = np.unique(at)
+    kept = steps[thinned(len(steps), MOST_POINTS)]
+    ends = (np.array([pick(values[at == step]) for step in kept]) for pick in (np.min, np.max))
+    return [
+        Line(name, (kept + 1).tolist(), end.tolist(), is_dashed=True) for name, end in zip(names, ends, strict=True)
+    ]
 
 
 def middle(name: str, curves: Sequence[Curve]) -> Line:

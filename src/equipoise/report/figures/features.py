@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from equipoise.report.figure import Numbers, Points, thinned
+from equipoise.report.figures.curves import client_places
 from equipoise.report.source import Source
 from equipoise.report.words import Say
 
@@ -24,9 +25,13 @@ def features(source: Source, say: Say) -> Iterator[Points]:
     vectors = np.concatenate([kept[name][some] for name in owners])
     places, how = (nearby(vectors), "t-SNE") if source.projection == "tsne" else (plane(vectors), "PCA")
     classes = [say("class_n", name=label) for label in kept["labels"][some]] * len(owners)
-    whose = [say("client_n", client=name.removeprefix(PREFIX)) for name in owners for _ in some]
+    names = [say("client_n", client=name.removeprefix(PREFIX)) for name in owners]
+    whose = [name for name in names for _ in some]
+    colours = dict(zip(names, client_places([int(name.removeprefix(PREFIX)) for name in owners]), strict=True))
     yield Points(key="features-class", places=places, groups=classes, group=say("class"), note=f"{how}.")
-    yield Points(key="features-client", places=places, groups=whose, group=say("client"), note=f"{how}.")
+    yield Points(
+        key="features-client", places=places, groups=whose, group=say("client"), colours=colours, note=f"{how}."
+    )
 
 
 def plane(vectors: Numbers) -> Numbers:

@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from equipoise.report.figure import Bars, Figure, Lines
+import numpy as np
+
+from equipoise.diagnose.recording import Curve, Recording
+from equipoise.report.figure import Bars, Figure, Line, Lines
 from equipoise.report.figures.curves import line, middle
+from equipoise.report.figures.terms import SUM, term_places
 from equipoise.report.source import Source
 from equipoise.report.words import Say
 
+NORM = "grad/norm/"
 ROUNDING = 1e-9
 """A term that pulls less than this share of the strongest does not pull."""
 
 
 def gradients(source: Source, say: Say) -> Iterator[Figure]:
     run = source.recording
-    norms = {name.removeprefix("grad/norm/"): run.mean(name) for name in run.names("grad/norm/*")}
-    most = max((curve.values.max() for curve in norms.values()), default=0.0)
-    seen = {name: curve for name, curve in norms.items() if curve.values.max() > ROUNDING * most}
-    if not seen:
+    norms = _pulling(_norms(run))
+    if not any(curve.values.any() for curve in norms.values()):
         return
-    if max(len(curve) for curve in seen.values()) == 1:
-        bars = {name: float(curve.values[0]) for name, curve in seen.items()}
-        yield Bars(key="gradients", x="", y=say("norm"), bars=bars)
+    places = term_places(norms)
+    if max(len(curve) for curve in norms.values()) == 1:
+        bars = {name: float(curve.values[0]) for name, curve in norms.items()}
+        note = say("at_step", step=int(next(iter(norms.values())).steps[0]) + 1)
+        yield Bars(key="gradients", x="", y=say("norm"), bars=bars, colours=places, note=note)
         return
-    yield Lines(key="gradients", y=say("norm"), lines=[line(*each) for each in seen.items()], is_log=True)
+    lines = [replace(_named(term, curve, say), place=places[term]) for term, curve in norms.items()]
+    yield Lines(key="gradients", y=say("norm"), lines=lines, is_log=True)
     if cosines := run.clients("grad/cosine"):
         yield Lines(key="conflict", y=say("cosine"), lines=[middle(say("median"), cosines)], bounds={"0": 0.0})
+
+
+def _norms(run: Recording) -> dict[str, Curve]:
+    """Of every term, mean over clients; a loss of a single term has the gradient of the whole."""
+    terms = [name.removeprefix("loss/") for name in run.names("loss/*") if run.clients(name)]
+    single = [term for term in terms if term != SUM]
+    found = {name.removeprefix(NORM): run.mean(name) for name in run.names(f"{NORM}*")}
+    whole = run.mean("grad/norm")
+    return {single[0]: whole} if not found and len(single) == 1 and len(whole) else found
+
+
+def _pulling(norms: Mapping[str, Curve]) -> dict[str, Curve]:
+    """With 0 for what is rounding."""
+    most = max((curve.values.max() for curve in norms.values()), default=0.0)
+    return {
+        term: Curve(None, curve.steps, np.where(curve.values > ROUNDING * most, curve.values, 0.0))
+        for term, curve in norms.items()
+    }
+
+
+def _named(term: str, curve: Curve, say: Say) -> Line:
+    """A logarithmic axis has no place for a term that never pulls; its name says so."""
+    return line(term if curve.values.any() else say("never_pulls", term=term), curve)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from equipoise.diagnose.recording import Curve
 from equipoise.report.figure import Line, Lines
-from equipoise.report.figures.curves import OWN_LINES, line, middle
+from equipoise.report.figures.curves import OWN_LINES, client_places, extremes, line, middle
+from equipoise.report.palette import GREY
 from equipoise.report.source import Source
 from equipoise.report.words import Say
 
@@ -20,13 +22,30 @@ def lam(source: Source, say: Say) -> Iterator[Lines]:
         return
     schedule = run.mean("schedule")
     moves = len(schedule) and np.ptp(schedule.values) > 0
-    lines = _lines(used, say) + ([line(say("schedule"), schedule, is_dashed=True)] if moves else [])
+    dashed = replace(line(say("schedule"), schedule, is_dashed=True), place=GREY)
+    lines = [*_lines(used, say), *([dashed] if moves else [])]
     known = {key: run.facts.get(key) for key in ("cap", "lam_max")}
     bounds = {say(key): float(value) for key, value in known.items() if value}
-    yield Lines(key="lam", y=say("lam_axis"), lines=lines, is_log=True, bounds=bounds)
+    notes = [_note(used, say) if len(used) > OWN_LINES else "", say("dashed_schedule") if moves else ""]
+    note = say("sentences").join(filter(None, notes))
+    yield Lines(key="lam", y=say("lam_axis"), lines=lines, is_log=True, bounds=bounds, note=note)
 
 
 def _lines(used: list[Curve], say: Say) -> list[Line]:
-    if len(used) <= OWN_LINES:
-        return [line(say("client_n", client=curve.client), curve) for curve in used]
-    return [middle(say("median"), used)]
+    """A line per client; of many the middle, and who is furthest from it."""
+    if len(used) > OWN_LINES:
+        ends = extremes((say("lowest"), say("highest")), used)
+        return [middle(say("median"), used), *([] if _is_constant(used) else ends)]
+    places = client_places([curve.client or 0 for curve in used])
+    return [
+        replace(line(say("client_n", client=curve.client), curve), place=place)
+        for curve, place in zip(used, places, strict=True)
+    ]
+
+
+def _note(used: list[Curve], say: Say) -> str:
+    return say("all_alike" if _is_constant(used) else "middle_of", n=len(used))
+
+
+def _is_constant(used: list[Curve]) -> bool:
+    return bool(np.ptp(np.concatenate([curve.values for curve in used])) == 0)

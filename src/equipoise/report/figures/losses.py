@@ -1,13 +1,15 @@
-"""Every term of the loss over the checkpoints, as a mean over clients."""
+"""Every term of the loss over the checkpoints, as a mean over clients; dashed their sum, the base loss."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from equipoise.report.figure import Lines
 from equipoise.report.figures.curves import line
+from equipoise.report.figures.terms import SUM, term_places
 from equipoise.report.source import Source
 from equipoise.report.words import Say
 
@@ -18,8 +20,12 @@ WIDE = 30.0
 def losses(source: Source, say: Say) -> Iterator[Lines]:
     run = source.recording
     curves = {name.removeprefix("loss/"): run.mean(name) for name in run.names("loss/*") if run.clients(name)}
-    if curves:
-        values = np.concatenate([curve.values for curve in curves.values()])
-        is_wide = bool(values.min() > 0 and values.max() > WIDE * values.min())
-        lines = [line(name, curve) for name, curve in curves.items()]
-        yield Lines(key="losses", y=say("loss"), lines=lines, is_log=is_wide)
+    if not curves:
+        return
+    values = np.concatenate([curve.values for curve in curves.values()])
+    is_wide = bool(values.min() > 0 and values.max() > WIDE * values.min())
+    terms = sorted(curves, key=lambda term: term == SUM)  # drawn last, it hides no term that it equals
+    places = term_places(terms)
+    lines = [replace(line(term, curves[term], is_dashed=term == SUM), place=places[term]) for term in terms]
+    note = say("logarithmic") if is_wide else ""
+    yield Lines(key="losses", y=say("loss"), lines=lines, is_log=is_wide, note=note)

@@ -1,0 +1,72 @@
+"""What a run would do, before it does anything: who trains on how much, what crosses the network, how long it may take.
+
+    operations = 6 · multiply-adds of an image · images trained on        seconds = operations / (R · cores at work)
+
+R is what one core does a second in `engine/together.py`. Training alone is counted, not scoring: the figure says
+whether a run takes minutes or days, and no more. Networks that rank items are not estimated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import ceil
+from statistics import median
+from typing import Any
+
+import torch
+
+from equipoise.core.machine import cores
+from equipoise.core.values import n_bytes
+from equipoise.engine.image_site import ImageSite
+from equipoise.engine.together import SPEED, multiply_adds
+from equipoise.run.build import Federation
+
+COUNTED = 1000
+"""Clients whose samples are counted; of more, the first."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    clients: int
+    cohort: int
+    """Clients that train between two checkpoints."""
+    samples: tuple[int, float, int]
+    """Of a client: the least, the median, the most."""
+    parameters: int
+    steps: int
+    """Of the optimiser, over all clients and the whole run."""
+    bytes_each_way: int
+    """Models alone, over the whole run."""
+    seconds: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def estimate(federation: Federation) -> Estimate:
+    config, n_clients = federation.config, federation.n_clients
+    counted = [federation.site.samples(client) for client in range(min(n_clients, COUNTED))]
+    cohort = max(1, round(config.server.fraction * n_clients))
+    epochs = federation.clock.epochs if federation.method.trains else 0
+    share = cohort / len(counted)
+    steps = share * epochs * sum(ceil(samples / config.client.batch) for samples in counted)
+    trips = 1 if federation.carries else config.steps
+    return Estimate(
+        clients=n_clients,
+        cohort=cohort,
+        samples=(min(counted), float(median(counted)), max(counted)),
+        parameters=sum(tensor.numel() for tensor in federation.start.values()),
+        steps=round(steps),
+        bytes_each_way=0 if federation.method.pools_data else trips * cohort * n_bytes(federation.start),
+        seconds=_seconds(federation, share * epochs * sum(counted), cohort),
+    )
+
+
+def _seconds(federation: Federation, images: float, cohort: int) -> float | None:
+    site, config = federation.site, federation.config
+    if not isinstance(site, ImageSite):
+        return None
+    views = 2 if config.client.augment == "two-view" else 1
+    operations = 6 * views * multiply_adds(federation.scorer.model, torch.zeros(1, *site.shape))
+    workers = getattr(config.engine, "workers", None) or (1 if config.engine.name == "local" else cores())
+    return operations * images / (SPEED * min(workers, cohort))

@@ -1,0 +1,97 @@
+"""Where the cells of a sweep stand before anybody works on them: done, begun and left, or not begun."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from typing import Literal
+
+from equipoise import __version__
+from equipoise.config.blocks import InteractionOptions
+from equipoise.config.schema import Config, check
+from equipoise.core.registry import DATASETS
+from equipoise.data.feature_check import GIVEN
+from equipoise.data.interactions import content_of as interactions_content
+from equipoise.data.splits import content_of as images_content
+from equipoise.run.build import load_histories
+from equipoise.run.grid import Cell, Grid
+from equipoise.run.matching import runs_of
+from equipoise.store import blobs, read
+from equipoise.store.database import Store
+from equipoise.store.records import Run
+
+State = Literal["waiting", "running", "done", "failed"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell and where it stands."""
+
+    cell: Cell
+    state: State = "waiting"
+    run_id: str | None = None
+    error: str | None = None
+    exit_code: int = 1
+    """Of the error: 2 where the request was wrong."""
+    value: float | None = None
+    """The headline metric at the end, once it is done."""
+    is_reused: bool = False
+
+
+class Contents:
+    """The hash of the data that a cell would read now; each set is read once, its limits do not matter."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.folder = grid.data_path
+        self.known: dict[str, str] = {}
+
+    def of(self, cell: Cell) -> str:
+        config, options = cell.config, cell.config.data
+        key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
+        if isinstance(options, InteractionOptions) and options.features not in GIVEN:  # a control is drawn
+            key += str(config.seed)
+        if key not in self.known:
+            self.known[key] = self._read(config)
+        return self.known[key]
+
+    def _read(self, config: Config) -> str:
+        if isinstance(config.data, InteractionOptions):
+            histories, features = load_histories(config, config.data, self.folder)
+            return interactions_content(histories.interactions, features)
+        return images_content(DATASETS.find(config.data.name).make(config.data, self.folder))
+
+
+def place_of(store: Store, cell: Cell, contents: Contents) -> Place:
+    """Where a cell stands: done already, begun and left by somebody, or not begun.
+
+    A run of another machine whose files are not here cannot be gone on with: the cell begins anew.
+    """
+    found = runs_of(store, cell.config)
+    runs = [run for run in found if run.version == __version__ and run.environment["content"] == contents.of(cell)]
+    for run in runs:
+        if run.status == "done":
+            value = read.final_metrics(store, run.run_id).get(run.headline)
+            return Place(cell, "done", run.run_id, value=value, is_reused=True)
+    here = [run for run in runs if is_here(store, run)]
+    return Place(cell, run_id=here[0].run_id if here else None)
+
+
+def is_here(store: Store, run: Run) -> bool:
+    """Whether a run can be gone on with on this machine: it ran here, or its files are here."""
+    if run.environment["host"] == socket.gethostname():
+        return True
+    newest = read.checkpoints(store, run.run_id)[:1]
+    return run.status != "running" and all(blobs.is_there(store, d) for each in newest for d in each.manifest.values())
+
+
+def trained_clients(store: Store, grid: Grid, contents: Contents) -> dict[str, str]:
+    """Training hash → a run that is done and has those clients, for what the cells need."""
+    cells = {key: cell for cell in grid.cells if (key := cell.config.training_fingerprint()) is not None}
+    found: dict[str, str] = {}
+    for run in read.runs(store, status="done") if cells else []:
+        if run.version == __version__ and run.config["communication"] == "one-shot":
+            key = check(run.config).training_fingerprint()
+            is_same = key is not None and key in cells and run.environment["content"] == contents.of(cells[key])
+            if is_same and is_here(store, run):
+                found[str(key)] = run.run_id
+    return found
