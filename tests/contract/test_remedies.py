@@ -111,7 +111,9 @@ def test_a_run_takes_the_advice_and_trains(command: str, settings: str) -> None:
 
 
 def shorter(config: Config) -> dict[str, Any]:
-    """Two checkpoints at most; a stream has as many rounds as it has slices."""
+    """Two checkpoints and one worker at most; a stream has as many rounds as it has slices."""
+    workers = {"engine.workers": 1} if config.engine.name == "processes" else {}
     if config.is_one_shot:
-        return {"client.epochs": 2, "checkpoints": 2}
-    return {"client.epochs": 1} | ({} if getattr(config.data, "split", "") == "slices" else {"rounds": 2})
+        return {"client.epochs": 2, "checkpoints": 2} | workers
+    rounds = {} if getattr(config.data, "split", "") == "slices" else {"rounds": 2}
+    return {"client.epochs": 1} | rounds | workers

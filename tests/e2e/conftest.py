@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
-from tests.commands import Equipoise, Outcome, command, environment, run_here, run_process
+from tests.commands import Equipoise, Outcome, command, environment, run_here, run_process, waiting
 
-__all__ = ["TINY", "Equipoise", "Outcome", "asked", "command", "environment"]
+__all__ = ["TINY", "Equipoise", "Outcome", "asked", "command", "environment", "within_a_round"]
 
 TINY = ["data.limit=200", "model=mlp", "client.epochs=1", "partition.clients=4"]
 """Settings under which a round takes milliseconds."""
@@ -24,6 +26,24 @@ def asked(folder: Path, way: Equipoise = run_here, code: int = 0) -> Equipoise:
         return outcome
 
     return call
+
+
+def within_a_round(
+    folder: Path, *arguments: str, at_round: int, **variables: str
+) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A process of `run` that has reported that round, heard two clients of the next one, and waits to be struck."""
+    code = f"""
+from equipoise.cli import progress
+
+class Lines(progress.Lines):
+    def tick(self, step, done, total, result):
+        super().tick(step, done, total, result)
+        if (step, done) == ({at_round}, 2):
+            wait()
+
+progress.Lines = Lines
+"""
+    return waiting(folder, code, *arguments, **variables)
 
 
 @pytest.fixture

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import TINY, Equipoise, command, environment
+from tests.e2e.conftest import TINY, Equipoise, within_a_round
 
 WRONG = {
     ("run", "fedavg", "rounds="): "rounds: has no value; to leave it open, write rounds=null",
@@ -83,22 +80,10 @@ def test_runs_are_removed_with_the_bytes_they_free_said_first(equipoise: Equipoi
 
 
 def test_after_a_kill_the_list_and_the_event_agree(equipoise: Equipoise, tmp_path: Path) -> None:
-    words = ["run", "fedavg", *TINY, "rounds=1000", "--store", str(tmp_path / "runs" / "equipoise.db")]
-    with subprocess.Popen(
-        command(*words), cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        next(line for line in process.stderr if line.startswith("round 2/"))
-        os.kill(process.pid, signal.SIGKILL)
+    with within_a_round(tmp_path, "run", "fedavg", *TINY, "rounds=4", at_round=2) as process:
+        process.kill()
     (listed,) = equipoise("ls", "--json").json
     assert listed["status"] == "killed"
-    resumed = subprocess.Popen(
-        command("resume", listed["run_id"]), cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
-    )
-    with resumed as process:
-        assert process.stderr is not None
-        next(line for line in process.stderr if line.startswith("round "))
-        process.send_signal(signal.SIGTERM)
-    events = equipoise("show", listed["run_id"], "--json").json["events"]
+    events = equipoise("resume", listed["run_id"], "--json").json["events"]
     (said,) = [event["message"] for event in events if event["kind"] == "resumed"]
     assert said.startswith("was killed; goes on after ")

@@ -16,8 +16,8 @@ from equipoise.core.values import Row
 from equipoise.run.session import start
 from equipoise.store import blobs, read
 from equipoise.store.database import open_store
-from tests.commands import PATIENCE, waiting
-from tests.e2e.conftest import TINY, Equipoise, asked
+from tests.commands import PATIENCE
+from tests.e2e.conftest import TINY, Equipoise, asked, within_a_round
 from tests.unit.run.conftest import Breaks
 
 ROUNDS = 8
@@ -43,19 +43,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
 def begun(
     folder: Path, *extra: str, at_round: int, run: tuple[str, ...] = RUN, **variables: str
 ) -> AbstractContextManager[subprocess.Popen[str]]:
-    """A run that has reported that round and heard two clients of the next one."""
-    code = f"""
-from equipoise.cli import progress
-
-class Lines(progress.Lines):
-    def tick(self, step, done, total, result):
-        super().tick(step, done, total, result)
-        if (step, done) == ({at_round}, 2):
-            wait()
-
-progress.Lines = Lines
-"""
-    return waiting(folder, code, *run, *extra, f"rounds={ROUNDS}", **variables)
+    return within_a_round(folder, *run, *extra, f"rounds={ROUNDS}", at_round=at_round, **variables)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:

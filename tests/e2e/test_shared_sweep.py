@@ -1,4 +1,7 @@
-"""The same sweep started twice at once, as on two machines over one database: the work is shared."""
+"""The same sweep started twice at once, as on two machines over one database: the work is shared.
+
+Four processes for each database, so SQLite is one of the slow tests where PostgreSQL is there.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,16 @@ import pytest
 
 from equipoise.store import read
 from equipoise.store.database import open_store
+from tests.commands import PATIENCE
 from tests.e2e.conftest import TINY, command, environment
-from tests.unit.store.conftest import location, postgres_url  # noqa: F401 (fixtures)
+from tests.unit.store.conftest import POSTGRES, location, postgres_url  # noqa: F401 (fixtures)
 
 CELLS = 6
 
 
-@pytest.mark.usefixtures("location")
+@pytest.mark.parametrize(
+    "location", [pytest.param("sqlite", marks=pytest.mark.slow if POSTGRES else ()), "postgresql"], indirect=True
+)
 def test_the_same_sweep_started_twice_shares_the_work(location: str, tmp_path: Path) -> None:  # noqa: F811
     open_store(location).close()
     seeds = ",".join(map(str, range(CELLS)))
@@ -34,7 +40,7 @@ def test_the_same_sweep_started_twice_shares_the_work(location: str, tmp_path: P
         )
         for _ in range(2)
     ]
-    ends = [process.communicate(timeout=1200) for process in both]
+    ends = [process.communicate(timeout=PATIENCE) for process in both]
     assert [process.returncode for process in both] == [0, 0], [err for _, err in ends]
     first, second = (json.loads(out) for out, _ in ends)
     assert first == second, "both print the whole table"
