@@ -28,7 +28,7 @@ from equipoise.core.registry import ENGINES, METHODS, Registry
 from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.loop import Record, federate, first_snapshot
-from equipoise.server.predict import Outputs, Scene
+from equipoise.server.predict import Outputs, ServerView
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
@@ -126,13 +126,13 @@ def update(client: int, samples: int, model: Mapping[str, Tensor], **metrics: fl
     return ClientUpdate(client, samples, model, ClientState(model), metrics)
 
 
-def scene(asked: Outputs) -> Scene:
+def view(asked: Outputs) -> ServerView:
     """One in which a server learns what models see in the images to be classified, and nothing else."""
 
     def refused(*_: object) -> NoReturn:
         raise AssertionError("this server asks for nothing but answers")
 
-    return Scene(asked, noise=refused, ask=refused, recalibrated=refused)
+    return ServerView(asked, noise=refused, ask=refused, recalibrated=refused)
 
 
 def assert_same(ours: State, theirs: State) -> None:

@@ -63,14 +63,14 @@ def test_whoever_has_a_model_of_their_own_is_scored_by_it(own):
     judge, last = federation.judge, records(federation)[-1].snapshot
     assert isinstance(judge, SliceJudge)
     shown, merged = judge.shown(3), Merged(last.server.model, ())
-    scores = judge.shop.shown(merged, last.own, shown)
+    scores = judge.item_scorer.shown(merged, last.own, shown)
     assert 0 < len(last.own) <= 12
     for user in np.unique(shown.users).tolist():
         its = shown.users == user
         model = {**merged.model, **(last.own[user].model if user in last.own else {})}
         mine = Shown(shown.users[its], shown.at[its])
-        assert torch.equal(scores[its], torch.cat(list(judge.shop.scores(model, {}, last.own, mine))))
-    assert not torch.allclose(scores, judge.shop.shown(merged, {}, shown))
+        assert torch.equal(scores[its], torch.cat(list(judge.item_scorer.scores(model, {}, last.own, mine))))
+    assert not torch.allclose(scores, judge.item_scorer.shown(merged, {}, shown))
 
 
 def test_samples_of_a_stream_are_those_of_all_slices_that_are_trained_on():

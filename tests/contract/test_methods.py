@@ -95,7 +95,7 @@ def test_the_same_seed_gives_the_same_numbers_whoever_answers_first(run):
     for ours, theirs in zip(backwards, steps, strict=True):
         assert_same(ours.snapshot.server.model, theirs.snapshot.server.model)
         assert_same(ours.snapshot.server.memory, theirs.snapshot.server.memory)
-        assert_same(ours.snapshot.gift, theirs.snapshot.gift)
+        assert_same(ours.snapshot.broadcast, theirs.snapshot.broadcast)
 
 
 BY_PROCESSES = [(method, COMMUNICATION[i % 2]) for i, method in enumerate(for_images(METHODS))]

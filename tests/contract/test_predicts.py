@@ -12,9 +12,9 @@ from equipoise.core.registry import PREDICTS
 from equipoise.core.values import State
 from equipoise.models.classifier import Seen
 from equipoise.models.heads import ANCHORS, PROTOTYPES
-from equipoise.server.predict import COMMON, Merged, Scene
+from equipoise.server.predict import COMMON, Merged, ServerView
 from tests.conftest import untouched_rng
-from tests.unit.server.scenes import RECALIBRATED, client, scene
+from tests.unit.server.scenes import RECALIBRATED, client, view
 
 C, D, N = 4, 3, 9
 LABELS = [0, 0, 1, 2, 2, 2, 3, 0, 1, 1, 3, 3]
@@ -24,7 +24,7 @@ NAMES = PREDICTS.names()
 
 
 @pytest.fixture
-def situation() -> tuple[Scene, Merged]:
+def situation() -> tuple[ServerView, Merged]:
     draw = torch.Generator().manual_seed(11)
 
     def random(*shape: int) -> torch.Tensor:
@@ -39,9 +39,9 @@ def situation() -> tuple[Scene, Merged]:
     clients = [client(k, [sum(LABELS[i] == c for i in own) for c in range(C)], **parts()) for k, own in OWNERS.items()]
     head = {PROTOTYPES: random(C, D), ANCHORS: random(C, D)}
     model = {"asked.logits": random(N, C), f"{RECALIBRATED}asked.logits": random(N, C), **head}
-    gift = {"means.features": random(C, D), "means.counts": torch.tensor([3.0, 0.0, 2.0, 1.0])}
+    broadcast = {"means.features": random(C, D), "means.counts": torch.tensor([3.0, 0.0, 2.0, 1.0])}
     common = {"own.features": random(len(LABELS), D), "asked.features": random(N, D)}
-    return scene(LABELS, OWNERS, common), Merged(model, clients, gift)
+    return view(LABELS, OWNERS, common), Merged(model, clients, broadcast)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,7 +64,7 @@ def test_the_order_of_the_clients_does_not_matter(situation, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_drawn_and_nothing_that_was_given_is_changed(situation, name):
     asked, merged = situation
-    states = [merged.model, merged.gift, *(one.model for one in merged.clients)]
+    states = [merged.model, merged.broadcast, *(one.model for one in merged.clients)]
     before = [{key: tensor.clone() for key, tensor in state.items()} for state in states]
     with untouched_rng():
         PREDICTS.find(name).make(asked, merged)

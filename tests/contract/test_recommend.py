@@ -162,7 +162,7 @@ def test_the_best_state_scored_again_gives_the_figures_it_was_stored_with():
     last = records(federation)[-1]
     best = unpack(pack(last.snapshot)).best
     assert best is not None
-    again = federation.judge.final(Merged(best.model, (), best.gift), best.own)
+    again = federation.judge.final(Merged(best.model, (), best.broadcast), best.own)
     stored = {(row.client, row.name): row.value for row in last.rows}
     assert again == {key: stored[key] for key in again}
     validation = {
@@ -317,7 +317,7 @@ def test_a_target_is_in_memory_as_often_in_training_as_in_the_end():
             for row, ok, memory in zip(windows.targets, windows.valid, read, strict=True):
                 assert not memory & set(row[ok].tolist())
     target = federation.judge.target("test")
-    shown = federation.judge.shop.windows(target.shown, last.own)
+    shown = federation.judge.item_scorer.windows(target.shown, last.own)
     assert all(
         item not in row[ok] for item, row, ok in zip(target.items, shown.memory, shown.memory_valid, strict=True)
     )
@@ -338,28 +338,29 @@ def test_what_the_server_remembers_is_read_by_every_client():
     federation = build(rec("method.common=4", "method.prototypes=2", "client.lr=3.0"))
     best = records(federation)[-1].snapshot.best
     assert best is not None
-    assert best.gift["common.visual"].shape == (4, 32)
-    assert best.gift["common.text"].shape == (4, 24)
+    assert best.broadcast["common.visual"].shape == (4, 32)
+    assert best.broadcast["common.text"].shape == (4, 24)
     target = federation.judge.target("test").shown
     scores = [
-        torch.cat(list(federation.judge.shop.scores(best.model, gift, best.own, target))) for gift in (best.gift, {})
+        torch.cat(list(federation.judge.item_scorer.scores(best.model, broadcast, best.own, target)))
+        for broadcast in (best.broadcast, {})
     ]
     assert not torch.allclose(*scores, atol=1e-6)
 
 
 @pytest.mark.parametrize(("users", "shelf"), [(1, 1), (2, 2 * 160 * 2 * 20), (24, 10**9)])
-def test_scores_do_not_depend_on_how_many_are_formed_at_once(monkeypatch, users, shelf):
+def test_scores_do_not_depend_on_how_many_are_formed_at_once(monkeypatch, users, item_terms):
     """One user at a time, a shelf for two times two users, and all at once."""
     federation = build(rec("method.common=4", "method.prototypes=2", "client.lr=3.0"))
     best, shown = records(federation)[-1].snapshot.best, federation.judge.target("test").shown
-    shop = federation.judge.shop
-    whole = shop.recalled(best.model, best.gift, best.own, shown, federation.judge.target("test").items)
+    item_scorer = federation.judge.item_scorer
+    whole = item_scorer.recalled(best.model, best.broadcast, best.own, shown, federation.judge.target("test").items)
     assert whole.effect > 0  # what is remembered matters
-    common = {"visual": best.gift["common.visual"], "text": best.gift["common.text"]}
-    plain = shop._scored(shop.windows(shown, best.own), common)
+    common = {"visual": best.broadcast["common.visual"], "text": best.broadcast["common.text"]}
+    plain = item_scorer._scored(item_scorer.windows(shown, best.own), common)
     monkeypatch.setattr(recommender, "SCORES", users * 160)
-    monkeypatch.setattr(recommender, "SHELF", shelf)
-    parts = list(shop.scores(best.model, best.gift, best.own, shown))
+    monkeypatch.setattr(recommender, "SHELF", item_terms)
+    parts = list(item_scorer.scores(best.model, best.broadcast, best.own, shown))
     assert len(parts) == -(-24 // users)
     assert torch.allclose(torch.cat(parts), plain, atol=1e-4)
 

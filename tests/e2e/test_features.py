@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 from equipoise.cli import app
 from equipoise.cli.features import Tenths, shown_progress
 from equipoise.core.errors import DataError, MissingExtra
-from equipoise.data.feature_tables import read_features
+from equipoise.features.tables import read_features
 from tests.commands import PATIENCE, waiting
 from tests.docs.documents import DOCS, blocks
 from tests.e2e.conftest import Equipoise
-from tests.unit.data.small_encoders import Means, save_pictures, save_program, save_sentence_model
+from tests.unit.features.small_encoders import Means, save_pictures, save_program, save_sentence_model
 
 TABLE = "item_id,title,genres\n7,red ship,blue\n3,green tree,\n5,,\n9,zero,\n"
 
@@ -92,7 +92,7 @@ def test_images_of_a_folder_and_of_a_table_are_the_same(folder, posters):
 
 
 def test_a_damaged_picture_is_named_then_left_out_and_the_work_continues(folder, posters, monkeypatch):
-    monkeypatch.setattr("equipoise.data.encode.BATCHES", 1)
+    monkeypatch.setattr("equipoise.features.encode.BATCHES", 1)
     (posters / "9.png").write_bytes(b"no picture")
     given = ("images", "posters", "--encoder", "encoder.pt2", "-o", "images.npz", "--batch", "8")
     with pytest.raises(DataError, match=r"the picture 9\.png cannot be read"):

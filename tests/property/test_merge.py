@@ -12,7 +12,7 @@ from equipoise.server.mean import mean, weighted_mean
 from equipoise.server.merge import Merge, ServerState
 from equipoise.server.optimise import adam, momentum
 from equipoise.server.predict import Merged, logit_ensemble, probability_ensemble
-from tests.conftest import assert_same, scene, update
+from tests.conftest import assert_same, update, view
 
 QUICK = settings(max_examples=80, deadline=None)
 number = st.floats(-(2.0**60), 2.0**60, width=32)
@@ -64,6 +64,6 @@ def test_the_mean_lies_between_its_clients(given_) -> None:
 def test_ensembles_answer_with_probabilities(given_) -> None:
     updates = [update(k, n, {"logits": torch.tensor([logits])}) for k, (n, logits) in enumerate(given_)]
     for predict in (probability_ensemble, logit_ensemble):
-        answer = predict(scene(lambda state: Seen(torch.zeros(1, 0), state["logits"])), Merged({}, updates))
+        answer = predict(view(lambda state: Seen(torch.zeros(1, 0), state["logits"])), Merged({}, updates))
         assert answer.min() >= 0
         assert abs(answer.sum().item() - 1) < 1e-5

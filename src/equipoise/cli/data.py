@@ -37,7 +37,7 @@ def list_sets(path: Folder = None, as_json: Json = False) -> None:
 
     Sets marked embedded need no file. For the others: `equipoise data fetch NAME`, or bring your own copy.
     """
-    from equipoise.data.check import overview
+    from equipoise.kind.check import overview
 
     lines = overview(path)
     if as_json:
@@ -62,7 +62,7 @@ def check(name: Name, settings: Settings = None, path: Folder = None, as_json: J
 
       equipoise data check table data.file=clicks.csv data.item=sku
     """
-    from equipoise.data.check import examine
+    from equipoise.kind.check import examine
 
     report = examine(name, path, _options(name, settings))
     if as_json:

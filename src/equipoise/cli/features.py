@@ -14,9 +14,9 @@ import typer
 from equipoise.cli.options import Json, print_json
 
 if TYPE_CHECKING:
-    from equipoise.data.encode import Encoded, Job, Progress
-    from equipoise.data.encoders import Encoder
-    from equipoise.data.items import Items
+    from equipoise.features.encode import Encoded, Job, Progress
+    from equipoise.features.encoders import Encoder
+    from equipoise.features.items import Items
 
 app = typer.Typer(
     name="features",
@@ -61,9 +61,9 @@ def text(
 
       equipoise features text movies.csv --format '{title}. Genres: {genres}' --encoder ./my-model -o text.npz
     """
-    from equipoise.data.encode import Job, require_free
-    from equipoise.data.encoders import text_encoder
-    from equipoise.data.texts import Wanted, read_texts
+    from equipoise.features.encode import Job, require_free
+    from equipoise.features.encoders import text_encoder
+    from equipoise.features.texts import Wanted, read_texts
 
     require_free(out, force)
     items = read_texts(table, Wanted(item, tuple(column or ()), template))
@@ -107,9 +107,9 @@ def images(
 
       equipoise features images posters.csv --id movie_id --path file --encoder encoder.pt2 --skip-damaged -o images.npz
     """
-    from equipoise.data.encode import Job, require_free
-    from equipoise.data.encoders import image_encoder
-    from equipoise.data.pictures import read_pictures
+    from equipoise.features.encode import Job, require_free
+    from equipoise.features.encoders import image_encoder
+    from equipoise.features.pictures import read_pictures
 
     require_free(out, force)
     items = read_pictures(place, item, path)
@@ -118,7 +118,7 @@ def images(
 
 def finish(items: Items[Any], load: Callable[[], Encoder[Any]], job: Job, as_json: bool) -> None:
     """Load the encoder, encode with progress on stderr, and print what came of it."""
-    from equipoise.data.encode import encode
+    from equipoise.features.encode import encode
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

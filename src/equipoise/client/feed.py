@@ -49,7 +49,7 @@ class Feed(Protocol):
 
     def memory(self) -> State: ...
 
-    def told(self, model: nn.Module) -> State:
+    def report(self, model: nn.Module) -> State:
         """What the client reports of its own data when it has trained; `model` has its weights if it is asked to."""
 
     def numbers(self) -> Mapping[str, float]:
@@ -63,7 +63,7 @@ class Work(Protocol):
     def clock(self) -> Clock: ...
 
     @property
-    def tells(self) -> bool:
+    def reports(self) -> bool:
         """Whether clients report what their trained model sees in their own data."""
 
     def steps(self, feeds: Sequence[Any], epoch: int) -> Iterator[Steps]:

@@ -23,7 +23,7 @@ from equipoise.core.clock import Clock
 from equipoise.core.streams import stream, stream_seed
 from equipoise.core.values import Indices, Labels, State, Task
 from equipoise.memory.dynamic import Kept
-from equipoise.memory.product import Rows
+from equipoise.memory.product import FeatureRows
 from equipoise.memory.prototypes import apart, centres, each_of_length_one
 from equipoise.memory.settings import MemoryOptions
 from equipoise.models.settings import SasrecOptions
@@ -46,7 +46,7 @@ class HistoryWork:
     clock: Clock
     model: SasrecOptions
     n_masks: int
-    features: Rows | None = None
+    features: FeatureRows | None = None
     """[V, d] of length 1; None: experts are not there, or read the most recent items."""
     widths: Mapping[str, int] = field(default_factory=dict)
     """Which columns of the features are whose: modality → how many, in order."""
@@ -58,8 +58,8 @@ class HistoryWork:
     n_items: int = 0
     holds_rows: bool = False
     """Whether a client holds only the rows of the item table that it touches."""
-    tells = False
-    """Whether it takes the trained model to say what is told."""
+    reports = False
+    """Whether the report needs the trained model."""
 
     def steps(self, feeds: Sequence[HistoryFeed], epoch: int) -> Iterator[Steps]:
         going = [feed.steps(epoch) for feed in feeds]
@@ -144,7 +144,7 @@ class HistoryFeed:
         rows = {name: torch.from_numpy(column.astype(np.int32)) for name, column in kept}
         return {"loss": torch.from_numpy(self.losses[0]), "level": torch.from_numpy(self.level), **rows}
 
-    def told(self, model: nn.Module) -> State:
+    def report(self, model: nn.Module) -> State:
         """A few centres of what the client remembers; the features of an item never leave it."""
         if self._recall is None or self.work.prototypes == 0:
             return {}
@@ -174,7 +174,7 @@ class HistoryFeed:
         assert len(self.histories) == 1, "a memory belongs to one user"
         return Recall(self.histories[0].items[: self.histories[0].last], self.work.features, self.work.memory)
 
-    def _surprise(self) -> Rows:
+    def _surprise(self) -> FeatureRows:
         return standardised(self.losses[0], self.level)[: self.histories[0].last]
 
     def _kept(self) -> Kept:
@@ -257,7 +257,7 @@ def spans(history: History, length: int) -> list[tuple[int, int]]:
     return [(max(history.first, end - length), end) for end in ends][::-1]
 
 
-def _known(own: State, n: int) -> Rows:
+def _known(own: State, n: int) -> FeatureRows:
     """The losses of the last visit; −1 where there was none."""
     losses = np.full(n, -1, dtype=np.float32)
     if "loss" in own:

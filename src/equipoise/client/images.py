@@ -23,18 +23,18 @@ from equipoise.objective.compose import Batch
 
 @dataclass(frozen=True)
 class ImageWork:
-    """What every client's images have in common: where they lie, how they are read, and what is told of them."""
+    """What every client's images have in common: where they lie, how they are read, and what is reported of them."""
 
     config: Config
     clock: Clock
     train: Images
     mean: tuple[float, ...]
     std: tuple[float, ...]
-    tell: Summary | None = None
+    report: Summary | None = None
 
     @property
-    def tells(self) -> bool:
-        return self.tell is not None
+    def reports(self) -> bool:
+        return self.report is not None
 
     def entering(self, batch: Batch) -> dict[str, Tensor]:
         """Mean and deviation of what enters the network; in evaluation they should not differ."""
@@ -118,13 +118,13 @@ class ImageFeed:
     def memory(self) -> State:
         return self._memory
 
-    def told(self, model: nn.Module) -> State:
-        if self.work.tell is None:
+    def report(self, model: nn.Module) -> State:
+        if self.work.report is None:
             return {}
         assert isinstance(model, Classifier)
         own = self.work.train.take(self.owned)
         lens = Lens(self.work.mean, self.work.std, self.work.config.evaluate.batch)
-        return self.work.tell([look(model, own.pixels, lens)], torch.from_numpy(own.labels))
+        return self.work.report([look(model, own.pixels, lens)], torch.from_numpy(own.labels))
 
     def numbers(self) -> dict[str, float]:
         return {}

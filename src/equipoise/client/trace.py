@@ -11,13 +11,13 @@ from torch import Tensor
 
 from equipoise.core.values import Losses, Weighed
 
-Numbers = dict[str, float]
-Rows = dict[str, NDArray[np.float64]]
+Measurements = dict[str, float]
+ClientColumns = dict[str, NDArray[np.float64]]
 """Name → one number per client."""
 LAST = ("lam", "schedule", "lam/used", "scale/base")
 
 
-def numbers(losses: Losses, weighed: Sequence[Weighed], norms: Tensor, factors: Tensor) -> Rows:
+def numbers(losses: Losses, weighed: Sequence[Weighed], norms: Tensor, factors: Tensor) -> ClientColumns:
     """One step's numbers. `grad/clip` is the factor that clipping multiplied the gradient by.
 
     `weighed` is empty where no λ policy was asked.
@@ -42,7 +42,7 @@ def numbers(losses: Losses, weighed: Sequence[Weighed], norms: Tensor, factors: 
     return rows
 
 
-def plain(tensors: Mapping[str, Tensor]) -> Rows:
+def plain(tensors: Mapping[str, Tensor]) -> ClientColumns:
     """Tensors of one number per client as they are written down."""
     if not tensors:
         return {}
@@ -60,13 +60,13 @@ class Trace:
         self._places: dict[tuple[str, ...], NDArray[np.int64]] = {}
         self._sums, self._counts, self._last = (np.zeros((0, clients)) for _ in range(3))
 
-    def step(self, rows: Rows) -> None:
+    def step(self, rows: ClientColumns) -> None:
         """The numbers of a step of the first clients, as many as there are columns."""
         n = len(next(iter(rows.values())))
         self.steps[:n] += 1
         self.add(rows, np.arange(n))
 
-    def add(self, rows: Rows, who: NDArray[np.int64]) -> None:
+    def add(self, rows: ClientColumns, who: NDArray[np.int64]) -> None:
         """Numbers of some clients; column k is client who[k]'s."""
         if not rows or not len(who):
             return
@@ -75,11 +75,11 @@ class Trace:
         self._counts[where] += 1
         self._last[where] = table
 
-    def last(self, client: int) -> Numbers:
+    def last(self, client: int) -> Measurements:
         """The newest number of each name that the client has."""
         return {name: float(self._last[k, client]) for name, k in self._names.items() if self._counts[k, client]}
 
-    def means(self) -> list[Numbers]:
+    def means(self) -> list[Measurements]:
         """Of every client: the mean over the steps that had the number; of the λ policy's numbers the last step as
         well, as `…/last`; and how many steps there were."""
         names, seen = list(self._names), self._counts > 0

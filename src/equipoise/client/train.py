@@ -26,7 +26,7 @@ from equipoise.client.feed import Feed, Steps, Work
 from equipoise.client.gradients import EVERY, sampled, unreached
 from equipoise.client.groups import Groups, trained
 from equipoise.client.policy import gradients, leaves, stepped
-from equipoise.client.trace import Rows, Trace, numbers, plain
+from equipoise.client.trace import ClientColumns, Trace, numbers, plain
 from equipoise.client.weights import Alone, Together
 from equipoise.config.blocks import ClientOptions
 from equipoise.config.schema import Config
@@ -59,7 +59,7 @@ class Recipe:
 
 
 @dataclass
-class Pupil:
+class Trainee:
     """A client under training: its task, its data, the parameters of its λ policy, why it was stopped."""
 
     task: Task
@@ -73,77 +73,79 @@ def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
     started, feeds = perf_counter(), [recipe.feed(task) for task in tasks]
     lengths = [feed.n_steps for feed in feeds]
     order = sorted(range(len(tasks)), key=lambda k: -lengths[k])
-    pupils = [Pupil(tasks[k], feeds[k], tasks[k].own.policy or recipe.balance.start(feeds[k].counts)) for k in order]
-    weights, trace = _weights(recipe, pupils), Trace(len(pupils))
+    trainees = [
+        Trainee(tasks[k], feeds[k], tasks[k].own.policy or recipe.balance.start(feeds[k].counts)) for k in order
+    ]
+    weights, trace = _weights(recipe, trainees), Trace(len(trainees))
     with torch.random.fork_rng(devices=[]):
         for place, epoch in enumerate(tasks[0].epochs):
             weights.begin(recipe.config.seed, epoch)
-            for number, steps in enumerate(recipe.work.steps([pupil.feed for pupil in pupils], epoch)):
+            for number, steps in enumerate(recipe.work.steps([trainee.feed for trainee in trainees], epoch)):
                 PULSE.beat(len(tasks) * (place + number / max(lengths)) / len(tasks[0].epochs))
-                going = pupils[: len(steps.numbers)]
-                if not all(pupil.failure for pupil in going):
+                going = trainees[: len(steps.numbers)]
+                if not all(trainee.failure for trainee in going):
                     _take(recipe, weights, going, steps, trace)
     PULSE.beat(0.0)
     n, seconds = len(tasks), (perf_counter() - started) / len(tasks)
     trace.add({f"grad/unreached/{name}": np.ones(n) for name in weights.unreached}, np.arange(n))
     results = {}
-    for place, pupil, states, means in zip(order, pupils, weights.states(), trace.means(), strict=True):
-        if recipe.work.tells and weights.is_stacked:
+    for place, trainee, states, means in zip(order, trainees, weights.states(), trace.means(), strict=True):
+        if recipe.work.reports and weights.is_stacked:
             recipe.model.load_state_dict(dict(states[0]))
-        results[place] = _result(recipe, pupil, *states, means | {"seconds": seconds})
+        results[place] = _result(recipe, trainee, *states, means | {"seconds": seconds})
     WATCH.lap("update")
     return [results[place] for place in range(len(tasks))]
 
 
-def _weights(recipe: Recipe, pupils: Sequence[Pupil]) -> Alone | Together:
-    moving = trained(recipe.config, recipe.groups, pupils[0].task.step)
-    if len(pupils) == 1 and pupils[0].feed.rows is None:
-        return Alone(recipe.model, pupils[0].task, pupils[0].feed, recipe.config.client, moving)
-    tasks, feeds = [pupil.task for pupil in pupils], [pupil.feed for pupil in pupils]
+def _weights(recipe: Recipe, trainees: Sequence[Trainee]) -> Alone | Together:
+    moving = trained(recipe.config, recipe.groups, trainees[0].task.step)
+    if len(trainees) == 1 and trainees[0].feed.rows is None:
+        return Alone(recipe.model, trainees[0].task, trainees[0].feed, recipe.config.client, moving)
+    tasks, feeds = [trainee.task for trainee in trainees], [trainee.feed for trainee in trainees]
     return Together(recipe.model, tasks, feeds, recipe.config.client, moving)
 
 
-def _take(recipe: Recipe, weights: Alone | Together, pupils: Sequence[Pupil], steps: Steps, trace: Trace) -> None:
+def _take(recipe: Recipe, weights: Alone | Together, trainees: Sequence[Trainee], steps: Steps, trace: Trace) -> None:
     """One step of everybody who still goes on."""
     WATCH.lap("data")
     balance, options = recipe.balance, _now(recipe, steps.epoch)
-    losses = weights.losses(recipe.objective, steps, pupils[0].task.shared)
+    losses = weights.losses(recipe.objective, steps, trainees[0].task.shared)
     WATCH.lap("forward")
-    weighed = _weighed(balance, losses, pupils, steps)
+    weighed = _weighed(balance, losses, trainees, steps)
     sample = np.flatnonzero(steps.numbers % EVERY == 0)
     extra = sampled(losses, list(weights.leaves.values()), weights.is_stacked) if len(sample) else {}
     network = torch.stack([each.network for each in weighed]) if weighed else losses.base
     network.sum().backward()  # type: ignore[no-untyped-call]
     WATCH.lap("backward")
     is_first = trace.steps[0] == 0  # of everybody's task: a cohort begins together
-    first = {**branch_gradients(weights.leaves, len(pupils)), **recipe.work.entering(steps.batch)} if is_first else {}
+    first = {**branch_gradients(weights.leaves, len(trainees)), **recipe.work.entering(steps.batch)} if is_first else {}
     weights.unreached = unreached(weights.leaves if is_first else weights.unreached, weights.leaves)
-    own = [gradients(each, pupil.policy) for each, pupil in zip(weighed, pupils, strict=bool(weighed))]
+    own = [gradients(each, trainee.policy) for each, trainee in zip(weighed, trainees, strict=bool(weighed))]
     norms, factors = weights.clip(own, options.clip, balance.learning is not None and balance.learning.clip == "joint")
     seen = numbers(losses, weighed, norms, factors)
-    _stop_non_finite(seen, pupils, trace)
+    _stop_non_finite(seen, trainees, trace)
     for k, each in enumerate(weighed):
-        pupils[k].policy = each.remembered or stepped(pupils[k].policy, own[k], balance.learning, float(factors[k]))
+        trainees[k].policy = each.remembered or stepped(trainees[k].policy, own[k], balance.learning, float(factors[k]))
     if losses.memory:
-        for k, pupil in enumerate(pupils):
-            pupil.feed.observe({name: value[k] for name, value in losses.memory.items()})
+        for k, trainee in enumerate(trainees):
+            trainee.feed.observe({name: value[k] for name, value in losses.memory.items()})
     trace.step(seen)
     trace.add({name: values[sample] for name, values in plain(extra).items()}, sample)
-    trace.add(plain(first), np.arange(len(pupils)))
+    trace.add(plain(first), np.arange(len(trainees)))
     weights.descend(options)
     WATCH.lap("optimiser")
 
 
-def _weighed(balance: Balance, losses: Losses, pupils: Sequence[Pupil], steps: Steps) -> list[Weighed]:
+def _weighed(balance: Balance, losses: Losses, trainees: Sequence[Trainee], steps: Steps) -> list[Weighed]:
     """What the λ policy makes of each client's losses; nothing where there is nothing to weigh."""
     if balance.is_idle and losses.align is None:
         return []
     weighed = []
-    for k, pupil in enumerate(pupils):
-        moment = Moment(float(steps.progress[k]), pupil.feed.counts, steps.epoch)
+    for k, trainee in enumerate(trainees):
+        moment = Moment(float(steps.progress[k]), trainee.feed.counts, steps.epoch)
         align = None if losses.align is None else losses.align[k]
-        pupil.policy = leaves(balance, pupil.policy)
-        weighed.append(balance.weigh(Losses(losses.base[k], align, {}, losses.hit[k]), pupil.policy, moment))
+        trainee.policy = leaves(balance, trainee.policy)
+        weighed.append(balance.weigh(Losses(losses.base[k], align, {}, losses.hit[k]), trainee.policy, moment))
     return weighed
 
 
@@ -154,12 +156,12 @@ def _now(recipe: Recipe, epoch: int) -> ClientOptions:
     return options if factor == 1.0 else options.model_copy(update={"lr": options.lr * factor})
 
 
-def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, measured: Mapping[str, float]) -> Result:
-    if pupil.failure is not None:
-        return pupil.failure
-    feed, task = pupil.feed, pupil.task
+def _result(recipe: Recipe, trainee: Trainee, model: State, buffers: State, measured: Mapping[str, float]) -> Result:
+    if trainee.failure is not None:
+        return trainee.failure
+    feed, task = trainee.feed, trainee.task
     kept = buffers if recipe.keeps_buffers else {}
-    own = ClientState(model, kept, *map(contiguous_copies, (pupil.policy, feed.memory(), feed.told(recipe.model))))
+    own = ClientState(model, kept, *map(contiguous_copies, (trainee.policy, feed.memory(), feed.report(recipe.model))))
     metrics = {**measured, **feed.numbers(), "samples": feed.samples}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}
@@ -169,28 +171,28 @@ def _result(recipe: Recipe, pupil: Pupil, model: State, buffers: State, measured
 def first_losses(recipe: Recipe, task: Task) -> Losses:
     """What a client's first batch would cost; nothing is trained."""
     feed = recipe.feed(task)
-    weights = _weights(recipe, [Pupil(task, feed, {})])
+    weights = _weights(recipe, [Trainee(task, feed, {})])
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         weights.begin(recipe.config.seed, 0)
         return weights.losses(recipe.objective, next(recipe.work.steps([feed], 0)), task.shared)
 
 
-def _stop_non_finite(seen: Rows, pupils: Sequence[Pupil], trace: Trace) -> None:
+def _stop_non_finite(seen: ClientColumns, trainees: Sequence[Trainee], trace: Trace) -> None:
     """Whoever has a number that is not finite is stopped, with what it had in the step before."""
     finite = np.isfinite(list(seen.values()))
     if finite.all():
         return
-    for k, pupil in enumerate(pupils):
-        if pupil.failure is None and not finite[:, k].all():
+    for k, trainee in enumerate(trainees):
+        if trainee.failure is None and not finite[:, k].all():
             name = list(seen)[int(finite[:, k].argmin())]
-            pupil.failure = _failure(pupil, f"{name} is {seen[name][k]}", int(trace.steps[k]), trace.last(k))
+            trainee.failure = _failure(trainee, f"{name} is {seen[name][k]}", int(trace.steps[k]), trace.last(k))
 
 
-def _failure(pupil: Pupil, what: str, step: int, last: Mapping[str, float]) -> ClientFailure:
+def _failure(trainee: Trainee, what: str, step: int, last: Mapping[str, float]) -> ClientFailure:
     before = ", ".join(f"{name} {value:.4g}" for name, value in last.items()) or "nothing: the first step"
     error = NonFinite(
         f"{what} at local step {step}; the step before it had {before}",
-        where=f"checkpoint {pupil.task.step + 1}, client {pupil.task.client}",
+        where=f"checkpoint {trainee.task.step + 1}, client {trainee.task.client}",
         fix="lower client.lr, or set client.clip=1.0",
     )
-    return ClientFailure(pupil.task.client, "non-finite", str(error))
+    return ClientFailure(trainee.task.client, "non-finite", str(error))

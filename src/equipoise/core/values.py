@@ -23,6 +23,8 @@ def n_bytes(state: State) -> int:
 Pixels = NDArray[np.uint8]
 Labels = NDArray[np.int64]
 Indices = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,14 @@ class ClientState:
     """What a client keeps between its tasks.
 
     model: its own, where nothing is sent down; optimiser: buffers; policy: parameters of the λ policy;
-    memory: what its objective remembers; told: what it last reported of its own images.
+    memory: what its objective remembers; report: what it last reported of its own images.
     """
 
     model: State = field(default_factory=dict)
     optimiser: State = field(default_factory=dict)
     policy: State = field(default_factory=dict)
     memory: State = field(default_factory=dict)
-    told: State = field(default_factory=dict)
+    report: State = field(default_factory=dict)
 
     def groups(self) -> dict[str, State]:
         return {group.name: getattr(self, group.name) for group in fields(self)}

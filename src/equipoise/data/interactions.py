@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equipoise.core.values import Indices
 
 if TYPE_CHECKING:
-    from equipoise.data.feature_check import FeatureCheck
+    from equipoise.features.check import FeatureCheck
 
 Ids = NDArray[Any]
 """Integers or strings, as they stand in the user's table."""

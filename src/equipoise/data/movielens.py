@@ -22,7 +22,7 @@ from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.columns import first_line, ids_of, parse_lines
 from equipoise.data.interactions import Interactions
-from equipoise.data.rows import Rows, counted, interactions_of, rows_of
+from equipoise.data.rows import InteractionRows, counted, interactions_of, rows_of
 from equipoise.data.source import Located, Source, add_source, damaged, locate, read_bytes
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ ML_1M = Edition("movielens-1m", "ml-1m", "ratings.dat", "ml1m_ratings.parquet", 
 ML_100K = Edition("movielens-100k", "ml-100k", "u.data", "ml100k_ratings.parquet", "\t", (0, 1, 3))
 
 
-def find(edition: Edition, folder: Path) -> Located[Rows] | None:
+def find(edition: Edition, folder: Path) -> Located[InteractionRows] | None:
     readers = {edition.member: _read_file, edition.archive: _read_zip, edition.packed: _read_packed}
     for place, reader in readers.items():
         path = folder / place
@@ -67,11 +67,11 @@ def find(edition: Edition, folder: Path) -> Located[Rows] | None:
     return None
 
 
-def _read_file(edition: Edition, path: Path) -> Rows:
+def _read_file(edition: Edition, path: Path) -> InteractionRows:
     return _parse(edition, read_bytes(path), path)
 
 
-def _read_zip(edition: Edition, path: Path) -> Rows:
+def _read_zip(edition: Edition, path: Path) -> InteractionRows:
     try:
         with zipfile.ZipFile(path) as archive:
             data = archive.read(edition.member)
@@ -80,12 +80,12 @@ def _read_zip(edition: Edition, path: Path) -> Rows:
     return _parse(edition, data, path)
 
 
-def _parse(edition: Edition, data: bytes, path: Path) -> Rows:
+def _parse(edition: Edition, data: bytes, path: Path) -> InteractionRows:
     users, items, seconds = parse_lines(data, edition.separator, edition.columns, str(path))
     return rows_of(users, items, seconds, seconds, str(path))
 
 
-def _read_packed(edition: Edition, path: Path) -> Rows:
+def _read_packed(edition: Edition, path: Path) -> InteractionRows:
     import polars as pl
 
     try:
@@ -98,7 +98,7 @@ def _read_packed(edition: Edition, path: Path) -> Rows:
     return _packed_rows(table, str(path))
 
 
-def _packed_rows(table: pl.DataFrame, where: str) -> Rows:
+def _packed_rows(table: pl.DataFrame, where: str) -> InteractionRows:
     """Rows by rank where there is one, those without a place left out; otherwise by moment."""
     notes = []
     if RANK in table.columns:
@@ -115,7 +115,7 @@ def _packed_rows(table: pl.DataFrame, where: str) -> Rows:
     return rows_of(ids_of(table["user_id"], where), ids_of(table["movie_id"], where), order, seconds, where, *notes)
 
 
-def _source(edition: Edition) -> Source[Rows]:
+def _source(edition: Edition) -> Source[InteractionRows]:
     return add_source(edition.name, (edition.member, edition.archive, edition.packed), partial(find, edition))
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from equipoise.config.blocks import InteractionOptions
 from equipoise.core.errors import DataError
-from equipoise.core.values import Indices
+from equipoise.core.values import Indices, Mask
 from equipoise.data.interactions import Ids, Interactions
 from equipoise.data.subset import chosen_users
 
@@ -25,11 +25,10 @@ SHORTEST = 3
 """One interaction to learn from, one to choose by, one to report."""
 
 SHOWN = 5
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Rows:
+class InteractionRows:
     """One interaction per row, as the file has them: users and items are places in `user_ids` and `item_ids`."""
 
     users: Indices
@@ -46,20 +45,22 @@ class Rows:
     def __len__(self) -> int:
         return len(self.users)
 
-    def keep(self, mask: Mask, *notes: str) -> Rows:
+    def keep(self, mask: Mask, *notes: str) -> InteractionRows:
         columns = {name: getattr(self, name)[mask] for name in ("users", "items", "order", "times")}
         return replace(self, **columns, notes=(*self.notes, *notes))
 
 
-def rows_of(users: Ids, items: Ids, order: NDArray[Any], times: NDArray[Any] | None, where: str, *notes: str) -> Rows:
+def rows_of(
+    users: Ids, items: Ids, order: NDArray[Any], times: NDArray[Any] | None, where: str, *notes: str
+) -> InteractionRows:
     """Rows of four columns; `times` is None where only the order is known."""
     user_ids, user_at = np.unique(users, return_inverse=True)
     item_ids, item_at = np.unique(items, return_inverse=True)
     moments = np.full(len(users), np.nan) if times is None else times.astype(np.float64)
-    return Rows(user_at, item_at, user_ids, item_ids, order, moments, where, notes)
+    return InteractionRows(user_at, item_at, user_ids, item_ids, order, moments, where, notes)
 
 
-def interactions_of(name: str, rows: Rows, options: InteractionOptions) -> Interactions:
+def interactions_of(name: str, rows: InteractionRows, options: InteractionOptions) -> Interactions:
     """The histories in these rows."""
     _require_some(rows, "there is no interaction")
     rows = _without_duplicates(rows, options)
@@ -70,12 +71,12 @@ def interactions_of(name: str, rows: Rows, options: InteractionOptions) -> Inter
     return _sorted(name, rows.keep(np.isin(rows.users, kept)))
 
 
-def _require_some(rows: Rows, what: str) -> None:
+def _require_some(rows: InteractionRows, what: str) -> None:
     if not len(rows):
         raise DataError(what, where=rows.where, fix="check the file, and what data.* says may be dropped")
 
 
-def _without_duplicates(rows: Rows, options: InteractionOptions) -> Rows:
+def _without_duplicates(rows: InteractionRows, options: InteractionOptions) -> InteractionRows:
     """The first of the rows that agree in user, item and moment (or rank)."""
     by = np.lexsort((rows.order, rows.items, rows.users))
     same = np.ones(len(rows) - 1, dtype=bool)
@@ -93,7 +94,7 @@ def _without_duplicates(rows: Rows, options: InteractionOptions) -> Rows:
     return rows.keep(is_first, f"The reader dropped {counted(len(again), 'row')} that repeat another row.")
 
 
-def _with_moments(rows: Rows, options: InteractionOptions) -> Rows:
+def _with_moments(rows: InteractionRows, options: InteractionOptions) -> InteractionRows:
     """Only users whose every moment is known, where that is asked for."""
     if options.untimed == "keep":
         return rows
@@ -104,7 +105,7 @@ def _with_moments(rows: Rows, options: InteractionOptions) -> Rows:
     return kept
 
 
-def _long_enough(rows: Rows, options: InteractionOptions) -> Rows:
+def _long_enough(rows: InteractionRows, options: InteractionOptions) -> InteractionRows:
     lengths = np.bincount(rows.users, minlength=len(rows.user_ids))
     short = np.flatnonzero((lengths > 0) & (lengths < SHORTEST))
     if len(short) and options.short == "refuse":
@@ -133,7 +134,7 @@ def counted(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
-def _sorted(name: str, rows: Rows) -> Interactions:
+def _sorted(name: str, rows: InteractionRows) -> Interactions:
     """Stable: rows of equal order stay as they are in the file."""
     by = np.lexsort((rows.order, rows.users))
     n_moved = _out_of_order(rows)
@@ -152,7 +153,7 @@ def _sorted(name: str, rows: Rows) -> Interactions:
     )
 
 
-def _require_order(rows: Rows) -> None:
+def _require_order(rows: InteractionRows) -> None:
     one = np.empty(len(rows.user_ids), dtype=rows.order.dtype)
     one[rows.users] = rows.order
     if (rows.order == one[rows.users]).all():
@@ -172,7 +173,7 @@ def _tied(users: Indices, order: NDArray[Any]) -> tuple[str, ...]:
     return (f"{told}: {is_tied.sum()} of {is_neighbour.sum()} neighbours have the same time.",)
 
 
-def _out_of_order(rows: Rows) -> int:
+def _out_of_order(rows: InteractionRows) -> int:
     """How many users have a row that is older than the one above it."""
     as_filed = np.argsort(rows.users, kind="stable")
     users, order = rows.users[as_filed], rows.order[as_filed]

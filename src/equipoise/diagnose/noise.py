@@ -12,10 +12,11 @@ from math import sqrt
 
 import numpy as np
 
-from equipoise.diagnose.recording import Curve, Numbers
+from equipoise.core.values import Floats
+from equipoise.diagnose.recording import Curve
 
 
-def jitter(values: Numbers) -> float:
+def jitter(values: Floats) -> float:
     """The deviation of one checkpoint; 0 where there are fewer than three.
 
     >>> jitter(np.array([0.0, 1.0, 2.0, 3.0]))
@@ -26,7 +27,7 @@ def jitter(values: Numbers) -> float:
     return float(sqrt(np.mean(np.diff(values, 2) ** 2) / 6))
 
 
-def smooth(values: Numbers, width: int) -> Numbers:
+def smooth(values: Floats, width: int) -> Floats:
     """Means of `width` neighbours; shorter curves are one mean."""
     width = min(width, len(values))
     return np.convolve(values, np.full(width, 1 / width), mode="valid") if width else values

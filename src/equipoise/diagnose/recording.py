@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.core.values import Event
+from equipoise.core.values import Event, Floats
 
-Numbers = NDArray[np.float64]
 Steps = NDArray[np.int64]
 SERVER = -1
 """The server's place where clients are counted."""
@@ -25,7 +24,7 @@ class Curve:
 
     client: int | None
     steps: Steps
-    values: Numbers
+    values: Floats
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -162,7 +161,7 @@ EMPTY = Curve(None, np.empty(0, dtype=np.int64), np.empty(0))
 
 
 def recording(
-    name: str, names: Sequence[str], which: NDArray[np.intp], clients: Steps, steps: Steps, values: Numbers, **rest: Any
+    name: str, names: Sequence[str], which: NDArray[np.intp], clients: Steps, steps: Steps, values: Floats, **rest: Any
 ) -> Recording:
     """From rows in any order: `which[i]` is the place of row i's name in `names`; the server's client is SERVER."""
     order = np.lexsort((steps, clients, which))

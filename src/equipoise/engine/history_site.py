@@ -17,7 +17,7 @@ from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features, Interactions
 from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
 from equipoise.evaluate.slice_judge import slice_of
-from equipoise.memory.product import Rows
+from equipoise.memory.product import FeatureRows
 from equipoise.method.answers import classify
 from equipoise.models.build import build_recommender
 from equipoise.models.recommender import Recommender
@@ -117,9 +117,9 @@ class HistorySite:
         return all(history.first >= history.last for history in histories)
 
 
-def combined(features: Mapping[str, Features]) -> Rows:
+def combined(features: Mapping[str, Features]) -> FeatureRows:
     """All modalities side by side, of length 1: what a memory compares items by."""
     joined = np.concatenate([table.rows for table in features.values()], axis=1)
     norm = np.linalg.norm(joined, axis=1, keepdims=True)
-    rows: Rows = (joined / np.where(norm > 0, norm, 1)).astype(np.float32)
+    rows: FeatureRows = (joined / np.where(norm > 0, norm, 1)).astype(np.float32)
     return rows

@@ -87,7 +87,7 @@ class ImageSite:
         config, method = self.config, method_of(self.config)
         model = build_model(config.model, self.shape, self.n_classes, config.seed, method.head)
         assert method.balance is not None, "method_of fills in what a method leaves open"
-        work = ImageWork(config, clock_of(config), self.train, self.mean, self.std, method.tell)
+        work = ImageWork(config, clock_of(config), self.train, self.mean, self.std, method.report)
 
         def feed(task: Task) -> ImageFeed:
             return ImageFeed(work, task, self.indices[task.client], self.counts(task.client))

@@ -65,7 +65,7 @@ def _result(header: Mapping[str, Any], own: ClientState, rows: State) -> Result:
 
 
 def _own(states: Sequence[ClientState]) -> dict[str, State]:
-    """What all clients have in one shape on one axis, as "all:model"; the rest under its client, as "3:told"."""
+    """What all clients have in one shape on one axis, as "all:model"; the rest under its client, as "3:report"."""
     found: dict[str, State] = {}
     groups = [own.groups() for own in states]
     for name in groups[0] if groups else ():

@@ -17,15 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from equipoise.core.errors import DataError, NonFinite
-
-if TYPE_CHECKING:
-    from equipoise.evaluate.ranking import Mask
-    from equipoise.evaluate.worth import Numbers
+from equipoise.core.values import Floats, Mask
 
 ALIKE = 1e-4
 """Least spread of log variances between users that counts; below it a is 20 000, and users are alike."""
@@ -60,7 +56,7 @@ class DriftWatch:
     floor: float = 0.01
     at_least: int = 3
 
-    def flags(self, series: Numbers, seen: Mask | None = None) -> Mask:
+    def flags(self, series: Floats, seen: Mask | None = None) -> Mask:
         """Which slices of whom are alarming [U, S]: judged by earlier slices only; unseen slices count for nothing."""
         seen = np.ones(series.shape, dtype=np.bool_) if seen is None else seen
         _require_finite(np.where(seen, series, 0.0), "drift watch")
@@ -75,18 +71,18 @@ class DriftWatch:
             squares = squares + step * np.where(is_seen, x - mean, 0.0)
         return alarms
 
-    def _limit(self, n: Numbers, mean: Numbers, squares: Numbers) -> Numbers:
+    def _limit(self, n: Floats, mean: Floats, squares: Floats) -> Floats:
         own = np.maximum(squares / (n - 1), self.floor**2)
-        usual, worth = _usual(own, n - 1)
-        freedom = worth + n - 1
-        deviation = np.sqrt((worth * usual + (n - 1) * own) / freedom)
+        usual, prior_weight = _usual(own, n - 1)
+        freedom = prior_weight + n - 1
+        deviation = np.sqrt((prior_weight * usual + (n - 1) * own) / freedom)
         from scipy.special import ndtr, stdtrit  # a tenth of a second that only streams need
 
         quantile = stdtrit(freedom, ndtr(self.threshold))
         return np.asarray(mean + quantile * np.sqrt(1 + 1 / n) * deviation)
 
 
-def _usual(variances: Numbers, freedom: Numbers) -> tuple[float, float]:
+def _usual(variances: Floats, freedom: Floats) -> tuple[float, float]:
     """b² and a, from the mean and spread of log variances; those of few slices spread by ψ'(freedom/2) anyway."""
     if len(variances) < 2:
         return 1.0, 0.0
@@ -107,14 +103,14 @@ def _inverse_trigamma(x: float) -> float:
     return y
 
 
-def _psi(order: int, x: float | Numbers) -> Numbers:
+def _psi(order: int, x: float | Floats) -> Floats:
     """Derivatives of log Γ."""
     from scipy.special import polygamma
 
     return np.asarray(polygamma(order, x))  # type: ignore[no-untyped-call]
 
 
-def _require_finite(values: Numbers, where: str) -> None:
+def _require_finite(values: Floats, where: str) -> None:
     if not np.isfinite(values).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         fix = "find the slice whose loss is not finite: such values are not repaired"

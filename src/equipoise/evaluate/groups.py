@@ -18,10 +18,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from equipoise.core.values import Indices
+from equipoise.core.values import Floats, Indices, Mask
 from equipoise.data.interactions import Features, Interactions
-from equipoise.evaluate.ranking import Mask, metrics
-from equipoise.evaluate.worth import Numbers, Protocol
+from equipoise.evaluate.rank_metrics import Protocol
+from equipoise.evaluate.ranking import metrics
 from equipoise.server.markov import sparse
 from equipoise.server.popularity import spanned
 
@@ -39,7 +39,7 @@ def groups(lengths: Indices, targets: Indices, counts: Indices, moved: Mask | No
     return pairs if moved is None else {**pairs, "drifted": moved, "steady": ~moved}
 
 
-def grouped(ranks: Numbers, protocol: Protocol, masks: Mapping[str, Mask]) -> dict[str, float]:
+def grouped(ranks: Floats, protocol: Protocol, masks: Mapping[str, Mask]) -> dict[str, float]:
     """Metrics of each group that has somebody in it, such as `hr@10/full/long`."""
     return {
         f"{name}/{group}": value
@@ -63,11 +63,11 @@ def drifted(data: Interactions, features: Mapping[str, Features], ends: Indices)
     return drifted_users(interest_moves(next(iter(features.values())), data, ends)) if features else None
 
 
-def drifted_users(moves: Numbers) -> Mask:
+def drifted_users(moves: Floats) -> Mask:
     return moves > np.quantile(moves, DRIFTED)
 
 
-def interest_moves(features: Features, data: Interactions, ends: Indices) -> Numbers:
+def interest_moves(features: Features, data: Interactions, ends: Indices) -> Floats:
     """move_u of the first ends[u] items; 0, no evidence, where a half has fewer than two items with features."""
     users, at = spanned(data.bounds[:-1], ends)
     is_later = at >= (data.bounds[:-1] + ends // 2)[users]

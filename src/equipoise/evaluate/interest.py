@@ -13,16 +13,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from equipoise.core.values import Indices
+from equipoise.core.values import Floats, Indices, Mask
 from equipoise.data.interactions import Features, Interactions
-from equipoise.evaluate.ranking import Mask
-from equipoise.evaluate.worth import Numbers
 
 BEFORE = 2
 """Earlier items that make a direction."""
 
 
-def away(features: Mapping[str, Features], data: Interactions, slices: Indices) -> tuple[Numbers, Mask]:
+def away(features: Mapping[str, Features], data: Interactions, slices: Indices) -> tuple[Floats, Mask]:
     """[U, S] for slices [U, S + 1], and where there is one: something in the slice and something before it."""
     rows = np.concatenate([centred(table) for table in features.values()], axis=1)
     n_slices = slices.shape[1] - 1
@@ -38,9 +36,9 @@ def away(features: Mapping[str, Features], data: Interactions, slices: Indices) 
     return values * seen, seen
 
 
-def centred(table: Features) -> Numbers:
+def centred(table: Features) -> Floats:
     """Rows less their mean, of length 1; 0 where there is none."""
     rows = (table.rows - table.rows[table.present].mean(0)) * table.present[:, None]
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    scaled: Numbers = rows / np.where(norms > 0, norms, 1)
+    scaled: Floats = rows / np.where(norms > 0, norms, 1)
     return scaled

@@ -14,7 +14,7 @@ import numpy as np
 
 from equipoise.core.errors import DataError
 from equipoise.core.streams import stream
-from equipoise.evaluate.worth import Numbers
+from equipoise.core.values import Floats
 
 LEVEL = 0.95
 AT_ONCE = 2**20
@@ -34,7 +34,7 @@ class Interval:
         return self.low > 0 or self.high < 0
 
 
-def bootstrap(values: Numbers, seed: int, resamples: int = 2000) -> Interval:
+def bootstrap(values: Floats, seed: int, resamples: int = 2000) -> Interval:
     """Of one value per user; the same seed resamples the same users, whatever the values."""
     if not len(values):
         raise DataError("there is nobody to resample", where="bootstrap", fix="give one user or more")
@@ -46,7 +46,7 @@ def bootstrap(values: Numbers, seed: int, resamples: int = 2000) -> Interval:
     return Interval(float(values.mean()), float(low), float(high))
 
 
-def paired(first: Numbers, second: Numbers, seed: int, resamples: int = 2000) -> Interval:
+def paired(first: Floats, second: Floats, seed: int, resamples: int = 2000) -> Interval:
     """Of first − second, user by user."""
     if len(first) != len(second):
         what = f"one run has {len(first)} users and the other {len(second)}"

@@ -12,8 +12,8 @@ from typing import Protocol
 
 from equipoise.core.values import ClientState, State
 from equipoise.evaluate.geometry import prototype_scores
-from equipoise.evaluate.looks import Looks, Scorer
 from equipoise.evaluate.pictures import pictures
+from equipoise.evaluate.predictions import PredictionCache, Scorer
 from equipoise.evaluate.score import Scores, beside, chosen_clients, score
 from equipoise.models.look import entering
 from equipoise.server.predict import Merged
@@ -67,15 +67,15 @@ class ImageJudge:
         config, scores = self.scorer.config, prototype_scores(merged)
         if not is_last and (step + 1) % config.evaluate.every != 0:
             return scores, {}
-        looks = Looks(self.scorer, [client.client for client in merged.clients])
+        predictions = PredictionCache(self.scorer, [client.client for client in merged.clients])
         first = next(self.scorer.lens.batches(self.scorer.splits.test.pixels))
         scores |= {(None, name): value for name, value in entering(first, "eval").items()}
         at_most = len(merged.clients) if self.predict is None else config.evaluate.clients
         clients = chosen_clients(merged.clients, at_most, config.seed, step)
-        scores |= score(looks, self.predict, merged, clients)
+        scores |= score(predictions, self.predict, merged, clients)
         if self.predict and len(merged.clients) <= config.evaluate.clients and config.shows_beside(is_last):
-            scores |= beside(looks, merged)
-        return scores, pictures(looks, merged, clients) if is_last else {}
+            scores |= beside(predictions, merged)
+        return scores, pictures(predictions, merged, clients) if is_last else {}
 
     def final(self, merged: Merged, own: Own) -> Scores:
         return {}

@@ -11,18 +11,18 @@ import torch
 
 from equipoise.core.streams import stream
 from equipoise.core.values import ClientUpdate, State
-from equipoise.evaluate.looks import Looks
+from equipoise.evaluate.predictions import PredictionCache
 from equipoise.models.heads import ANCHORS, PROTOTYPES
 from equipoise.server.predict import Merged
 
 N_IMAGES = 500
 
 
-def pictures(looks: Looks, merged: Merged, clients: Sequence[ClientUpdate]) -> State:
-    labels = looks.labels("test")
-    draw = stream(looks.scorer.config.seed, "picture-images").permutation(len(labels))[:N_IMAGES]
+def pictures(predictions: PredictionCache, merged: Merged, clients: Sequence[ClientUpdate]) -> State:
+    labels = predictions.labels("test")
+    draw = stream(predictions.scorer.config.seed, "picture-images").permutation(len(labels))[:N_IMAGES]
     some = torch.from_numpy(draw).sort().values
-    kept = {f"features/{client.client}": looks.at("test", client.model).features[some] for client in clients}
+    kept = {f"features/{client.client}": predictions.at("test", client.model).features[some] for client in clients}
     if PROTOTYPES in merged.model:
         kept |= {f"prototypes/{client.client}": client.model[PROTOTYPES] for client in clients}
         kept |= {"prototypes": merged.model[PROTOTYPES], "anchors": merged.model[ANCHORS]}

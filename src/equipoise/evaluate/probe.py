@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from equipoise.core.values import State
 from equipoise.evaluate.accuracy import accuracy
-from equipoise.evaluate.looks import Looks
+from equipoise.evaluate.predictions import PredictionCache
 from equipoise.server.ridge import applied, concatenated, solved, sums
 
 
-def probe(looks: Looks, states: Sequence[State]) -> float:
-    train, test = ([looks.at(split, state).features for state in states] for split in ("train", "test"))
-    head = solved([sums(concatenated(train), looks.labels("train"), len(looks.scorer.splits.classes))])
-    return accuracy(applied(head, concatenated(test)), looks.labels("test"))
+def probe(predictions: PredictionCache, states: Sequence[State]) -> float:
+    train, test = ([predictions.at(split, state).features for state in states] for split in ("train", "test"))
+    head = solved([sums(concatenated(train), predictions.labels("train"), len(predictions.scorer.splits.classes))])
+    return accuracy(applied(head, concatenated(test)), predictions.labels("test"))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equipoise.config.schema import Config
-from equipoise.core.values import State
+from equipoise.core.values import Mask, State
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features
 from equipoise.evaluate import ranking
@@ -23,10 +23,10 @@ from equipoise.evaluate.candidates import candidates
 from equipoise.evaluate.groups import drifted, grouped, groups
 from equipoise.evaluate.intervals import bootstrap, paired
 from equipoise.evaluate.judge import Own
-from equipoise.evaluate.recommender import Shop, Shown
+from equipoise.evaluate.rank_metrics import per_user
+from equipoise.evaluate.recommender import ItemScorer, Shown
 from equipoise.evaluate.score import Scores
 from equipoise.evaluate.targets import Target, beside, by_counting, metrics
-from equipoise.evaluate.worth import per_user
 from equipoise.server.popularity import count_items
 from equipoise.server.predict import Merged
 
@@ -36,7 +36,7 @@ CHOICE = "ndcg@10/full/validation"
 
 @dataclass(frozen=True)
 class RankJudge:
-    shop: Shop
+    item_scorer: ItemScorer
     histories: Histories
     features: Mapping[str, Features]
     config: Config
@@ -64,14 +64,14 @@ class RankJudge:
         who = self._groups(target)
         for protocol, each in ranks.items():
             found |= grouped(each, protocol, who)
-        if self.shop.work.memory is not None and self.shop.is_merged:
-            recalled = self.shop.recalled(merged.model, merged.gift, own, target.shown, target.items)
+        if self.item_scorer.work.memory is not None and self.item_scorer.is_merged:
+            recalled = self.item_scorer.recalled(merged.model, merged.broadcast, own, target.shown, target.items)
             found |= {"memory/effect": recalled.effect, "memory/p_positive/test": recalled.holds_target}
-        stood = {f"rank/{protocol}": each for protocol, each in ranks.items()}
-        stood |= {f"rank/{protocol}/markov": each for protocol, each in counting["markov"].items()}
+        ranked = {f"rank/{protocol}": each for protocol, each in ranks.items()}
+        ranked |= {f"rank/{protocol}/markov": each for protocol, each in counting["markov"].items()}
         users = target.shown.users.tolist()
         each_user = {
-            (u, name): rank for name, each in stood.items() for u, rank in zip(users, each.tolist(), strict=True)
+            (u, name): rank for name, each in ranked.items() for u, rank in zip(users, each.tolist(), strict=True)
         }
         return {**{(None, name): value for name, value in found.items()}, **each_user}
 
@@ -87,7 +87,7 @@ class RankJudge:
         return self.known[split]
 
     def _ranks(self, merged: Merged, own: Own, target: Target) -> ranking.Ranks:
-        return target.ranks(self.shop.shown(merged, own, target.shown))
+        return target.ranks(self.item_scorer.shown(merged, own, target.shown))
 
     def _intervals(self, ranks: ranking.Ranks, markov: ranking.Ranks) -> dict[str, float]:
         """Of hr@10 and ndcg@10: over users, and of what each user gains over the Markov table."""
@@ -101,7 +101,7 @@ class RankJudge:
                     found |= {f"{name}/over_markov/low": over.low, f"{name}/over_markov/high": over.high}
         return found
 
-    def _groups(self, target: Target) -> dict[str, ranking.Mask]:
+    def _groups(self, target: Target) -> dict[str, Mask]:
         data, users = self.histories.interactions, target.shown.users
         counts = count_items(data.items, data.bounds, self.histories.train_end, data.n_items)
         moved = drifted(data, self.features, self.histories.train_end)

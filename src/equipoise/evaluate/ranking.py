@@ -19,15 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.errors import DataError, NonFinite
-from equipoise.core.values import Indices
-from equipoise.evaluate.worth import CUTS, Numbers, Protocol, per_user
+from equipoise.core.values import Floats, Indices, Mask
+from equipoise.evaluate.rank_metrics import CUTS, Protocol, per_user
 from equipoise.server.popularity import spanned
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Ranks = dict[Protocol, Numbers]
-Mask = NDArray[np.bool_]
+Ranks = dict[Protocol, Floats]
 
 
 def met(items: Indices, bounds: Indices, ends: Indices, n_items: int) -> Mask:
@@ -38,7 +37,7 @@ def met(items: Indices, bounds: Indices, ends: Indices, n_items: int) -> Mask:
     return seen
 
 
-def mid_ranks(scores: Tensor, targets: Indices, excluded: Mask) -> Numbers:
+def mid_ranks(scores: Tensor, targets: Indices, excluded: Mask) -> Floats:
     """The rank of targets[u] by scores[u] among the items that `excluded` [U, V] leaves in; a target is always in."""
     values = _finite(scores)
     others = _others(targets, excluded)
@@ -46,7 +45,7 @@ def mid_ranks(scores: Tensor, targets: Indices, excluded: Mask) -> Numbers:
     return _ranks(((values > own) & others).sum(1), ((values == own) & others).sum(1))
 
 
-def uni100(scores: Tensor, targets: Indices, drawn: Indices) -> Numbers:
+def uni100(scores: Tensor, targets: Indices, drawn: Indices) -> Floats:
     """The rank of targets[u] by scores[u] among itself and the items drawn[u], which are others: [U, 100]."""
     values = _finite(scores)
     rivals, own = np.take_along_axis(values, drawn, 1), _own(values, targets)
@@ -64,7 +63,7 @@ def n_ranked(targets: Indices, excluded: Mask) -> Indices:
     return np.asarray(1 + _others(targets, excluded).sum(1))
 
 
-def metrics(ranks: Numbers, protocol: Protocol) -> dict[str, float]:
+def metrics(ranks: Floats, protocol: Protocol) -> dict[str, float]:
     _require_users(len(ranks), protocol)
     return {name: float(values.mean()) for name, values in per_user(ranks, protocol).items()}
 
@@ -97,7 +96,7 @@ def _own(values: NDArray[np.float32], targets: Indices) -> NDArray[np.float32]:
     return values[np.arange(len(targets)), targets, None]
 
 
-def _ranks(above: Indices, level: Indices) -> Numbers:
+def _ranks(above: Indices, level: Indices) -> Floats:
     return 1 + above + 0.5 * level
 
 

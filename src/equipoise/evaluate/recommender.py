@@ -19,7 +19,7 @@ from equipoise.client.recall import READ, RECENT, Recall, last_items, query
 from equipoise.core.values import ClientState, Indices, State
 from equipoise.data.interactions import Interactions
 from equipoise.memory.dynamic import Kept, retrieve
-from equipoise.models.experts import Rows
+from equipoise.models.experts import RememberedRows
 from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Windows
 from equipoise.objective.recommend import common_rows
@@ -27,8 +27,8 @@ from equipoise.server.predict import Merged
 
 SCORES = 55_000
 """Scores formed in one pass: users times items, so few that what the experts read for them stays in the cache."""
-SHELF = 2**24
-"""Numbers of a shelf: remembered items times all items."""
+MOST_TERMS = 2**24
+"""Largest number of precomputed item terms: remembered items times all items."""
 LOOKED_AT = 100
 """Users with whom the effect of memory is measured."""
 
@@ -49,7 +49,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Shop:
+class ItemScorer:
     """A recommender to load states into, everybody's histories, and what clients remember."""
 
     model: Recommender
@@ -65,23 +65,23 @@ class Shop:
     def shown(self, merged: Merged, own: Mapping[int, ClientState], shown: Shown) -> Tensor:
         """[N, V] as each of them would see it: by the merged model, or by their clients' own."""
         if self.is_merged:
-            return torch.cat(list(self.scores(merged.model, merged.gift, own, shown)))
+            return torch.cat(list(self.scores(merged.model, merged.broadcast, own, shown)))
         found = torch.empty(len(shown.users), self.data.n_items)
         for user in np.unique(shown.users).tolist():
             its, mine = shown.users == user, own[user].model if user in own else {}
             whom = Shown(shown.users[its], shown.at[its])
-            found[its] = torch.cat(list(self.scores({**merged.model, **mine}, merged.gift, own, whom)))
+            found[its] = torch.cat(list(self.scores({**merged.model, **mine}, merged.broadcast, own, whom)))
         return found
 
-    def scores(self, state: State, gift: State, own: Mapping[int, ClientState], shown: Shown) -> Iterator[Tensor]:
+    def scores(self, state: State, broadcast: State, own: Mapping[int, ClientState], shown: Shown) -> Iterator[Tensor]:
         """[n, V] of so many users at a time, by one model for all."""
         self.model.load_state_dict(dict(state))
         self.model.eval()
-        common = common_rows(gift)
+        common = common_rows(broadcast)
         n_items, size = self.data.n_items, max(1, SCORES // self.data.n_items)
         starts = range(0, len(shown.users), size)
         parts = [Shown(shown.users[first : first + size], shown.at[first : first + size]) for first in starts]
-        many = len(parts) if n_items**2 <= SHELF else max(1, SHELF // (size * READ * n_items))
+        many = len(parts) if n_items**2 <= MOST_TERMS else max(1, MOST_TERMS // (size * READ * n_items))
         for first in range(0, len(parts), many):
             yield from self._shelved([self.windows(part, own) for part in parts[first : first + many]], common)
 
@@ -89,26 +89,26 @@ class Shop:
         """What remembered items have for all others is formed once, and taken by whoever remembers them."""
         remembered, places = torch.unique(torch.cat([windows.memory for windows in parts]), return_inverse=True)
         with torch.inference_mode():
-            shelf = self.model.shelf(remembered, common)
+            item_terms = self.model.item_terms(remembered, common)
         for windows, memory in zip(parts, places.split([len(windows.memory) for windows in parts]), strict=True):
-            yield self._scored(windows._replace(memory=memory), common, shelf)
+            yield self._scored(windows._replace(memory=memory), common, item_terms)
 
-    def _scored(self, windows: Windows, common: State, shelf: Sequence[Rows] = ()) -> Tensor:
+    def _scored(self, windows: Windows, common: State, item_terms: Sequence[RememberedRows] = ()) -> Tensor:
         with torch.inference_mode():
             states = self.model.encode(windows)
             last = windows.valid.sum(1) - 1
             newest = states[torch.arange(len(last)), last][:, None]
-            return self.model.rank(newest, windows, common, shelf).scores[:, 0]
+            return self.model.rank(newest, windows, common, item_terms).scores[:, 0]
 
     def recalled(
-        self, state: State, gift: State, own: Mapping[int, ClientState], shown: Shown, items: Indices
+        self, state: State, broadcast: State, own: Mapping[int, ClientState], shown: Shown, items: Indices
     ) -> Recalled:
         """How much memory matters for the first users: by how much it moves their scores, and whether it holds the
         very items [N] that are to be found."""
         few = Shown(shown.users[:LOOKED_AT], shown.at[:LOOKED_AT])
         self.model.load_state_dict(dict(state))
         self.model.eval()
-        common = common_rows(gift)
+        common = common_rows(broadcast)
         windows = self.windows(few, own)
         without = windows._replace(memory_valid=torch.zeros_like(windows.memory_valid))
         effect = (self._scored(windows, common) - self._scored(without, common)).abs().max().item()

@@ -15,7 +15,7 @@ from equipoise.core.registry import PREDICTS, Entry
 from equipoise.core.streams import stream
 from equipoise.core.values import ClientUpdate
 from equipoise.evaluate.accuracy import accuracy, negative_log_likelihood, recall
-from equipoise.evaluate.looks import Looks
+from equipoise.evaluate.predictions import PredictionCache
 from equipoise.evaluate.probe import probe
 from equipoise.models.heads import PROTOTYPES
 from equipoise.server.predict import Merged, Predict
@@ -24,37 +24,37 @@ Scores = dict[tuple[int | None, str], float]
 """(client, or None for the server; metric name) → value."""
 
 
-def score(looks: Looks, predict: str | None, merged: Merged, clients: Sequence[ClientUpdate]) -> Scores:
+def score(predictions: PredictionCache, predict: str | None, merged: Merged, clients: Sequence[ClientUpdate]) -> Scores:
     """The merged thing on all images, and the given clients' own models on `evaluate.client_images` of them.
 
     Where nothing is merged the clients' models are the result, and are scored on all images.
     """
-    limit = None if predict is None else looks.scorer.config.evaluate.client_images
+    limit = None if predict is None else predictions.scorer.config.evaluate.client_images
     scores: Scores = {}
     own: dict[str, list[float]] = {}
     for split in ("validation", "test"):
         if predict is not None:
-            up, down = looks.bytes_up, looks.bytes_down
-            answers = PREDICTS.find(predict).make(looks.scene(split, merged.clients), merged)
-            scores |= _merged_scores(answers, looks.labels(split), split)
-            scores[None, "bytes/told"] = float(looks.bytes_up - up)
-            scores[None, "bytes/asked"] = float(looks.bytes_down - down)
-        own[split] = [accuracy(*looks.some(split, client.model, limit)) for client in clients]
+            up, down = predictions.bytes_up, predictions.bytes_down
+            answers = PREDICTS.find(predict).make(predictions.view(split, merged.clients), merged)
+            scores |= _merged_scores(answers, predictions.labels(split), split)
+            scores[None, "bytes/told"] = float(predictions.bytes_up - up)
+            scores[None, "bytes/asked"] = float(predictions.bytes_down - down)
+        own[split] = [accuracy(*predictions.some(split, client.model, limit)) for client in clients]
     named = zip(clients, own["test"], strict=True)
     scores |= {(client.client, "accuracy/test"): value for client, value in named}
     return scores | _client_scores(own["validation"], own["test"], has_merged=predict is not None)
 
 
-def beside(looks: Looks, merged: Merged, names: Collection[str] | None = None) -> Scores:
+def beside(predictions: PredictionCache, merged: Merged, names: Collection[str] | None = None) -> Scores:
     """Every way to predict that this model allows, or those of `names`, on test and validation; and the probe."""
     scores: Scores = {}
     for entry in predictors(merged):
         if names is not None and entry.name not in names:
             continue
         for split, name in (("validation", "accuracy/validation"), ("test", "accuracy/merged")):
-            answers = entry.make(looks.scene(split, merged.clients), merged)
-            scores[None, f"{name}/{entry.name}"] = accuracy(answers, looks.labels(split))
-    scores[None, "accuracy/probe"] = probe(looks, [client.model for client in merged.clients])
+            answers = entry.make(predictions.view(split, merged.clients), merged)
+            scores[None, f"{name}/{entry.name}"] = accuracy(answers, predictions.labels(split))
+    scores[None, "accuracy/probe"] = probe(predictions, [client.model for client in merged.clients])
     return scores
 
 
@@ -63,7 +63,7 @@ def predictors(merged: Merged) -> list[Entry[Predict]]:
     has = {
         traits.PROTOTYPES: PROTOTYPES in merged.model,
         traits.BATCH_NORM: any(name.endswith("running_mean") for name in merged.model),
-        traits.MEANS: bool(merged.gift),
+        traits.MEANS: bool(merged.broadcast),
     }
     return [entry for entry in PREDICTS if all(has.get(trait, True) for trait in entry.traits)]
 

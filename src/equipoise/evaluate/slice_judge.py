@@ -18,7 +18,7 @@ import torch
 from torch.nn import functional as F
 
 from equipoise.config.schema import Config
-from equipoise.core.values import Indices, State
+from equipoise.core.values import Floats, Indices, Mask, State
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features
 from equipoise.evaluate import ranking
@@ -27,10 +27,9 @@ from equipoise.evaluate.drift import DriftWatch
 from equipoise.evaluate.groups import drifted, grouped
 from equipoise.evaluate.interest import away
 from equipoise.evaluate.judge import Own
-from equipoise.evaluate.recommender import Shop, Shown
+from equipoise.evaluate.recommender import ItemScorer, Shown
 from equipoise.evaluate.score import Scores
 from equipoise.evaluate.targets import Target, beside, by_counting, metrics
-from equipoise.evaluate.worth import Numbers
 from equipoise.server.predict import Merged
 
 EACH = 5
@@ -44,7 +43,7 @@ def slice_of(step: int, rounds: int, slices: int) -> int:
 
 @dataclass(frozen=True)
 class SliceJudge:
-    shop: Shop
+    item_scorer: ItemScorer
     histories: Histories
     config: Config
     content: str
@@ -63,7 +62,7 @@ class SliceJudge:
         if slice_of(step + 1, rounds, slices) == here:
             return {}, {}
         target = self.target(here + 1)
-        scores = self.shop.shown(merged, own, target.shown)
+        scores = self.item_scorer.shown(merged, own, target.shown)
         ranks = target.ranks(scores)
         found = {**self._metrics(ranks, target.shown), **self._users(ranks, scores, target)}
         counting = by_counting(self.histories.interactions, self._slices[:, here + 1], target)
@@ -98,16 +97,16 @@ class SliceJudge:
         return {**found, (None, "drift/users"): float(alarms[:, number].sum())}
 
     @cached_property
-    def _watched(self) -> tuple[Numbers, ranking.Mask, ranking.Mask]:
+    def _watched(self) -> tuple[Floats, Mask, Mask]:
         """Of all users and slices; an alarm is judged by earlier slices alone."""
         values, seen = away(self.features, self.histories.interactions, self._slices)
         return values, seen, DriftWatch().flags(values, seen)
 
     @cached_property
-    def _moved(self) -> ranking.Mask | None:
+    def _moved(self) -> Mask | None:
         return drifted(self.histories.interactions, self.features, self.histories.interactions.lengths)
 
-    def _met(self, shown: Shown, n_items: int) -> ranking.Mask:
+    def _met(self, shown: Shown, n_items: int) -> Mask:
         """[N, V] what each user had met before."""
         met = np.zeros((len(shown.users), n_items), dtype=np.bool_)
         for row, (user, at) in enumerate(zip(shown.users, shown.at, strict=True)):

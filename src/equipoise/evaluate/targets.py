@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from equipoise.core.values import Indices
+from equipoise.core.values import Indices, Mask
 from equipoise.data.interactions import Interactions
 from equipoise.evaluate import ranking
 from equipoise.evaluate.recommender import Shown
@@ -27,7 +27,7 @@ class Target:
 
     shown: Shown
     items: Indices
-    excluded: ranking.Mask
+    excluded: Mask
     drawn: Indices | None
 
     def ranks(self, scores: Tensor) -> ranking.Ranks:

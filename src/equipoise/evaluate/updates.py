@@ -41,11 +41,11 @@ def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
     norms = torch.stack(list(squares.values())).sum(0).sqrt()
     cosines = along / (norms * length.sqrt()).clamp_min(torch.finfo(torch.float64).tiny)
     ratios = branch_ratios(squares, {name: start[name].numel() for name in names})
-    told = {"update/norm": norms, "update/cosine": cosines}
-    told |= {f"branch/{branch}/move": ratio for branch, ratio in ratios.items()}
+    measured = {"update/norm": norms, "update/cosine": cosines}
+    measured |= {f"branch/{branch}/move": ratio for branch, ratio in ratios.items()}
     return {
         (update.client, name): value
-        for name, values in told.items()
+        for name, values in measured.items()
         for update, value in zip(updates, values.tolist(), strict=True)
     }
 

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.core.values import Indices
-from equipoise.memory.product import Rows, product
+from equipoise.core.values import Indices, Mask
+from equipoise.memory.product import FeatureRows, product
 from equipoise.memory.settings import MemoryOptions
 
-Mask = NDArray[np.bool_]
 Kept = tuple[Indices, Indices, Indices]
 """(position, time of the last use, uses) of everything remembered."""
 BEFORE = 50
@@ -48,12 +47,12 @@ class Memory:
         positions, times, uses = np.concatenate([long, [short, short, np.ones_like(short)]], axis=1)
         return positions, times, uses
 
-    def write(self, position: int, features: Rows) -> None:
+    def write(self, position: int, features: FeatureRows) -> None:
         self.short.append(position)
         if len(self.short) > self.options.short:
             self._keep(self.short.pop(0), position, features)
 
-    def _keep(self, leaving: int, now: int, features: Rows) -> None:
+    def _keep(self, leaving: int, now: int, features: FeatureRows) -> None:
         """What leaves the short term joins its twin, or takes a free slot, or that of the least useful row."""
         _, times, uses = self.columns[:, : self.n_long]
         if self.n_long:
@@ -71,7 +70,7 @@ class Memory:
         self.features[slot] = features[leaving]
 
 
-def novelty(features: Rows) -> NDArray[np.float32]:
+def novelty(features: FeatureRows) -> NDArray[np.float32]:
     """1 − the largest cosine to one of the last 50, for every position; 1 at the first. Features [n, d] of length 1."""
     n = len(features)
     nearest = np.zeros(n, dtype=np.float32)
@@ -85,13 +84,13 @@ def novelty(features: Rows) -> NDArray[np.float32]:
     return 1 - nearest
 
 
-def unusual(new: Rows, known: Mask) -> Rows:
+def unusual(new: FeatureRows, known: Mask) -> FeatureRows:
     """How many deviations newer than the known ones so far each position is; 0 while there are too few of them."""
     seen, counted = _before(known), np.where(known, new, np.float32(0))
     n = np.maximum(seen, 1)
     mean = _before(counted) / n
     deviation = np.sqrt(np.maximum(_before(counted.astype(np.float64) ** 2) / n - mean**2, 0))
-    z: Rows = ((new - mean) / np.maximum(deviation, 1e-6)).astype(np.float32)
+    z: FeatureRows = ((new - mean) / np.maximum(deviation, 1e-6)).astype(np.float32)
     return np.where(seen < AT_LEAST, np.float32(0), z)
 
 
@@ -100,14 +99,14 @@ def _before(values: NDArray[Any]) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.cumsum(values)[:-1]])
 
 
-def written(surprise: Rows, new: Rows, known: Mask, options: MemoryOptions) -> Mask:
+def written(surprise: FeatureRows, new: FeatureRows, known: Mask, options: MemoryOptions) -> Mask:
     """Which positions are written down; at the beginning, when nothing is usual yet, all of them. Of an item of which
     nothing is known there is nothing to write."""
     start = _before(known) < AT_LEAST
     return known & (start | (surprise > options.surprise) | (unusual(new, known) > options.novelty))
 
 
-def replay(features: Rows, writes: Mask, bounds: Sequence[int], options: MemoryOptions) -> Iterator[Kept]:
+def replay(features: FeatureRows, writes: Mask, bounds: Sequence[int], options: MemoryOptions) -> Iterator[Kept]:
     """The memory as it stood before each of the ascending positions `bounds`."""
     memory, done = Memory(features.shape[1], options), 0
     for bound in bounds:
@@ -123,7 +122,9 @@ def utility(times: Indices, uses: Indices, now: int, options: MemoryOptions) -> 
     return np.add(recency, np.log1p(uses) / np.log(2 + uses))
 
 
-def retrieve(rows: Kept, features: Rows, query: Rows, now: int, options: MemoryOptions) -> tuple[Indices, Mask]:
+def retrieve(
+    rows: Kept, features: FeatureRows, query: FeatureRows, now: int, options: MemoryOptions
+) -> tuple[Indices, Mask]:
     """The `read` rows nearest to the query, similarity mixed with utility: (positions [M], valid [M]).
 
     `features` [R, d] are those of the rows.

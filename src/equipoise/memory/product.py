@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-Rows = NDArray[np.float32]
+FeatureRows = NDArray[np.float32]
 
 
-def product(left: Rows, right: Rows) -> Rows:
-    found: Rows = (torch.from_numpy(left) @ torch.from_numpy(right)).numpy()
+def product(left: FeatureRows, right: FeatureRows) -> FeatureRows:
+    found: FeatureRows = (torch.from_numpy(left) @ torch.from_numpy(right)).numpy()
     return found

@@ -16,25 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.streams import stream_seed
-from equipoise.memory.product import Rows, product
+from equipoise.memory.product import FeatureRows, product
 
 ROUNDS = 20
 TINY = np.finfo(np.float32).tiny
 
 
-def apart(rows: Rows, widths: Sequence[int]) -> list[Rows]:
+def apart(rows: FeatureRows, widths: Sequence[int]) -> list[FeatureRows]:
     """The modalities of rows in which they stand side by side."""
     return np.split(rows, np.cumsum(widths)[:-1], axis=1)
 
 
-def each_of_length_one(rows: Rows, widths: Sequence[int]) -> Rows:
+def each_of_length_one(rows: FeatureRows, widths: Sequence[int]) -> FeatureRows:
     """The same rows with every modality of length 1; 0 where it is not known."""
     lengths = np.stack([np.linalg.norm(part, axis=1) for part in apart(rows, widths)], 1)
-    found: Rows = rows / np.repeat(np.where(lengths > 0, lengths, 1), widths, axis=1)
+    found: FeatureRows = rows / np.repeat(np.where(lengths > 0, lengths, 1), widths, axis=1)
     return found
 
 
-def centres(rows: Rows, k: int, seed: int, widths: Sequence[int], weights: Rows | None = None) -> tuple[Rows, Rows]:
+def centres(
+    rows: FeatureRows, k: int, seed: int, widths: Sequence[int], weights: FeatureRows | None = None
+) -> tuple[FeatureRows, FeatureRows]:
     """(k or fewer centres, the weight behind each) by k-means with a seeded start; empty for no rows.
 
     Lloyd's steps on a few hundred rows: scikit-learn's take a hundred times as long to set up, for every client.
@@ -56,7 +58,7 @@ def centres(rows: Rows, k: int, seed: int, widths: Sequence[int], weights: Rows 
     return centre, behind
 
 
-def _spread(rows: Rows, k: int, shares: Rows, rng: np.random.Generator) -> Rows:
+def _spread(rows: FeatureRows, k: int, shares: FeatureRows, rng: np.random.Generator) -> FeatureRows:
     """k-means++: each next centre with a chance that grows with its squared distance from those there are."""
     chosen: list[int] = []
     for _ in range(k):
@@ -71,7 +73,7 @@ def _spread(rows: Rows, k: int, shares: Rows, rng: np.random.Generator) -> Rows:
     return rows[chosen].copy()
 
 
-def _nearest(rows: Rows, centre: Rows) -> NDArray[np.int64]:
+def _nearest(rows: FeatureRows, centre: FeatureRows) -> NDArray[np.int64]:
     if len(centre) == 0:
         return np.zeros(0, dtype=np.int64)
     distance = (centre**2).sum(1)[None] - 2 * product(rows, centre.T)

@@ -78,7 +78,7 @@ class Method:
     """Whether one client holds everybody's data."""
     head: Head | None = None
     """What turns features into logits; None: a linear layer."""
-    tell: Summary | None = None
+    report: Summary | None = None
     """What a client reports of its own images when it has trained."""
     teacher: Teacher | None = None
     memory: MemoryOptions | None = None

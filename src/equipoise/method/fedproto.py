@@ -34,6 +34,6 @@ def fedproto(options: FedprotoOptions) -> Method:
         merge=merge_means,
         predict="nearest-mean",
         sends_down=False,
-        tell=class_sums,
+        report=class_sums,
         stacks=True,
     )

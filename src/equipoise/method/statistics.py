@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 @METHODS.register("statistics", options=MethodOptions)
 def statistics(options: MethodOptions) -> Method:
-    return Method(merge=closed_form, sends_up=False, trains=False, tell=feature_sums)
+    return Method(merge=closed_form, sends_up=False, trains=False, report=feature_sums)
 
 
 def feature_sums(seen: Sequence[Seen], labels: Tensor) -> State:
     from equipoise.server.ridge import sums
 
-    told = sums(seen[0].features, labels, seen[0].logits.shape[1])
-    return {name: tensor.float() for name, tensor in told.items()}
+    report = sums(seen[0].features, labels, seen[0].logits.shape[1])
+    return {name: tensor.float() for name, tensor in report.items()}
 
 
 def closed_form(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
     from equipoise.server.ridge import solved
 
-    head = solved([update.own.told for update in sorted(updates, key=lambda update: update.client)]).float()
+    head = solved([update.own.report for update in sorted(updates, key=lambda update: update.client)]).float()
     return replace(state, model={**state.model, "head.weight": head[:-1].T.contiguous(), "head.bias": head[-1]})

@@ -36,7 +36,7 @@ Held = tuple[Tensor, Tensor]
 """Features [V, d] of items, and which of them have any [V]."""
 
 
-class Rows(NamedTuple):
+class RememberedRows(NamedTuple):
     """What rows of memory, the learnt one last, have for every item, and what an item has without them.
 
     there      [..., R]      whether anything is known of the row in this modality
@@ -49,20 +49,20 @@ class Rows(NamedTuple):
     there: Tensor
     affinity: Tensor
     values: Tensor
-    worth: Tensor
+    item_scores: Tensor
     floor: Tensor
 
-    def taken(self, memory: Tensor, shared: int) -> Rows:
+    def taken(self, memory: Tensor, shared: int) -> RememberedRows:
         """Of each window its own [W, M], and the last ones, which all share."""
         last = torch.arange(len(self.values) - shared, len(self.values), device=memory.device)
         at = torch.cat([memory, last.expand(len(memory), -1)], 1)
-        return Rows(self.there[at], self.affinity[at], self.values[at], self.worth[at], self.floor)
+        return RememberedRows(self.there[at], self.affinity[at], self.values[at], self.item_scores[at], self.floor)
 
 
 class Read(NamedTuple):
     """What an expert found for all items in its rows: attention [W, R, V], 1/deviation [W, V]."""
 
-    rows: Rows
+    rows: RememberedRows
     attention: Tensor
     inverse: Tensor
 
@@ -92,11 +92,15 @@ class Expert(nn.Module):
         self.gate = nn.Parameter(torch.tensor(GATE)) if fusion == "disconnected" else None
         self.is_gated = fusion == "gate"
 
-    def held(self, told: Windows) -> Held:
+    def held(self, windows: Windows) -> Held:
         """Features and presence of the items whose rows the client holds."""
-        return (self.table[told.rows], self.present[told.rows]) if told.rows.numel() else (self.table, self.present)
+        return (
+            (self.table[windows.rows], self.present[windows.rows])
+            if windows.rows.numel()
+            else (self.table, self.present)
+        )
 
-    def rows(self, memory: Tensor, held: Held, common: Tensor | None, items: Tensor | None) -> Rows:
+    def rows(self, memory: Tensor, held: Held, common: Tensor | None, items: Tensor | None) -> RememberedRows:
         """Of remembered items [..., R], the common rows [G, d] and the learnt one behind them. `items` [V, D] are the
         e_c; None for whoever asks for no worth."""
         table, there = held[0], held[1][memory]
@@ -113,20 +117,22 @@ class Expert(nn.Module):
         values = torch.cat([memory @ self.value.T, self.no_value.expand(one)], -2)
         values = values - values.mean(-1, keepdim=True)
         if items is None:
-            return Rows(there, affinity, values, values[..., :0], values[..., :0])
+            return RememberedRows(there, affinity, values, values[..., :0], values[..., :0])
         met = items if self.taste is None else items + self.taste
         said = torch.cat([(values * self.norm.weight).flatten(0, -2), self.norm.bias[None]])
-        worth, floor = torch.split(self.turned(said) @ met.T, [len(said) - 1, 1])
-        return Rows(there, affinity, values, worth.reshape(*values.shape[:-1], -1), floor[0])
+        item_scores, floor = torch.split(self.turned(said) @ met.T, [len(said) - 1, 1])
+        return RememberedRows(there, affinity, values, item_scores.reshape(*values.shape[:-1], -1), floor[0])
 
-    def read(self, told: Windows, common: Tensor | None, items: Tensor | None, shelf: Rows | None = None) -> Read:
-        """Every item over the rows that each window remembers, and the common ones; from the shelf, if there is one."""
+    def read(
+        self, windows: Windows, common: Tensor | None, items: Tensor | None, item_terms: RememberedRows | None = None
+    ) -> Read:
+        """Every item over the rows that each window remembers, and the common ones; from precomputed item terms, if given."""
         shared = 1 if common is None else 1 + len(common)
-        if shelf is None:
-            rows = self.rows(told.memory, self.held(told), common, items)
+        if item_terms is None:
+            rows = self.rows(windows.memory, self.held(windows), common, items)
         else:
-            rows = shelf.taken(told.memory, shared)
-        valid = torch.cat([told.memory_valid, told.memory_valid.new_ones(len(told.memory), shared)], 1)
+            rows = item_terms.taken(windows.memory, shared)
+        valid = torch.cat([windows.memory_valid, windows.memory_valid.new_ones(len(windows.memory), shared)], 1)
         seen = valid & rows.there
         bias = torch.cat([seen[:, :-1].float().log(), self.no_bias.expand(len(seen), 1)], 1)
         attention = (rows.affinity + bias[..., None]).softmax(1)
@@ -136,7 +142,7 @@ class Expert(nn.Module):
 
     def gain(self, read: Read) -> Tensor:
         """⟨O o_c, e_c + t⟩ of every item, [W, V]."""
-        found: Tensor = torch.linalg.vecdot(read.rows.worth, read.attention, dim=1)
+        found: Tensor = torch.linalg.vecdot(read.rows.item_scores, read.attention, dim=1)
         return found * read.inverse + read.rows.floor
 
     def outputs(self, read: Read, chosen: Tensor) -> Tensor:
@@ -161,10 +167,10 @@ class Router(nn.Module):
         self.bias = nn.Parameter(torch.zeros(len(widths)))
         self.reads_user = reads_user
 
-    def forward(self, user: Tensor, experts: list[Expert], told: Windows) -> Tensor:
+    def forward(self, user: Tensor, experts: list[Expert], windows: Windows) -> Tensor:
         """Weights [W, experts, V]; 0 for an expert that does not see the item."""
         who = user if self.reads_user else user.new_ones(len(user), 1)
-        tables, seen = zip(*(expert.held(told) for expert in experts), strict=True)
+        tables, seen = zip(*(expert.held(windows) for expert in experts), strict=True)
         logits = [who @ form @ table.T for form, table in zip(self.bilinear, tables, strict=True)]
         present = torch.stack(seen)
         both = (torch.stack(logits, 1) + self.bias[:, None]).masked_fill(~present, -torch.inf)

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from equipoise.config.blocks import ModelOptions
 from equipoise.core.values import State
 from equipoise.data.interactions import MODALITIES, Features
-from equipoise.models.experts import Expert, Read, Router, Rows
+from equipoise.models.experts import Expert, Read, RememberedRows, Router
 from equipoise.models.sasrec import Backbone, Items
 from equipoise.models.settings import DmmrOptions, SasrecOptions
 from equipoise.models.windows import Ranked, Windows
@@ -64,19 +64,21 @@ class Recommender(nn.Module):
         states: Tensor = self.backbone(self.items(windows.items), windows)
         return states
 
-    def shelf(self, remembered: Tensor, common: State) -> list[Rows]:
+    def item_terms(self, remembered: Tensor, common: State) -> list[RememberedRows]:
         """Of each expert, what the remembered items [R] have for all: for many windows by the same weights."""
         met = self.items.weight if self._is_dot else None
         named = zip(self.experts, self._experts, strict=True)
         return [one.rows(remembered, (one.table, one.present), common.get(name), met) for name, one in named]
 
-    def rank(self, states: Tensor, windows: Windows, common: State, shelf: Sequence[Rows] = ()) -> Ranked:
-        """Scores of all items after states [W, Q, D]; experts' outputs are of the windows' targets. With a shelf,
+    def rank(
+        self, states: Tensor, windows: Windows, common: State, item_terms: Sequence[RememberedRows] = ()
+    ) -> Ranked:
+        """Scores of all items after states [W, Q, D]; experts' outputs are of the windows' targets. With item terms,
         the windows' memory counts its rows."""
         if not self.experts:
             return self._dot(states) if self._is_dot else self._cosine(states)
         experts, met = self._experts, self.items.weight if self._is_dot else None
-        named = zip(self.experts, experts, shelf or repeat(None, len(experts)), strict=True)
+        named = zip(self.experts, experts, item_terms or repeat(None, len(experts)), strict=True)
         reads = [expert.read(windows, common.get(name), met, rows) for name, expert, rows in named]
         weights = self._weights(windows)
         said = list(zip(experts, reads, weights.unbind(1), strict=True))

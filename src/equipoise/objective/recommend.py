@@ -113,16 +113,16 @@ def _branches(ranked: Ranked, valid: Tensor, names: list[str]) -> dict[str, Tens
 def _weighting(found: Contrast, surprised: Tensor, valid: Tensor, how: ContrastOptions) -> dict[str, Tensor]:
     """How surprise was distributed, whether surprising samples pull more, and what weights do, where there are any."""
     weights, each = found.weights.detach(), found.each.detach()
-    told = {
+    measured = {
         "surprise": masked_mean(surprised, valid),
         "surprise/deviation": _deviation(surprised, valid),
         "surprise/loss_corr": _correlation(surprised, weights * each, valid),
     }
     if how.weighting in ("instance", "after-mean"):
         n = valid.sum().clamp_min(1)
-        told["weights/variance"] = _deviation(weights, valid).square()
-        told["weights/ess"] = weights.sum().square() / (weights.square().sum() * n).clamp_min(1e-12)
-    return told
+        measured["weights/variance"] = _deviation(weights, valid).square()
+        measured["weights/ess"] = weights.sum().square() / (weights.square().sum() * n).clamp_min(1e-12)
+    return measured
 
 
 def _deviation(values: Tensor, valid: Tensor) -> Tensor:

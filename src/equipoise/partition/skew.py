@@ -16,11 +16,8 @@ A client without samples counts as entropy 0 and 0 classes. Source: EMD as in Zh
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from equipoise.core.values import Indices
-
-Floats = NDArray[np.float64]
+from equipoise.core.values import Floats, Indices
 
 
 def realised_skew(counts: Indices, totals: Indices, overlap: float) -> dict[str, float]:

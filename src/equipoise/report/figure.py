@@ -12,7 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers: TypeAlias = NDArray[np.float64]
+from equipoise.core.values import Floats
+
 Scale: TypeAlias = Literal["linear", "sqrt", "cosine"]
 
 
@@ -53,7 +54,7 @@ class Grid:
     y: str
     columns: Sequence[str]
     rows: Sequence[str]
-    values: Numbers
+    values: Floats
     measure: str
     scale: Scale = "linear"
     is_share: bool = False
@@ -84,7 +85,7 @@ class Points:
     """float64 [N, 2], and what each point belongs to."""
 
     key: str
-    places: Numbers
+    places: Floats
     groups: Sequence[str]
     group: str
     colours: Mapping[str, int] = field(default_factory=dict)

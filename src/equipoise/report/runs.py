@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import suggestion
-from equipoise.evaluate.worth import Protocol, per_user
+from equipoise.evaluate.rank_metrics import Protocol, per_user
 from equipoise.report.comparison import Run as Compared
 from equipoise.report.statistics import Curve, Users
 from equipoise.report.stream import is_stream, stream
@@ -149,8 +149,8 @@ def _users(store: Store, run: Run, metric: str) -> Users | None:
         if row.client is not None:
             found[row.name][row.client] = row.value
     ours, markov = (found[name] for name in names)
-    worth = per_user(np.array(list(ours.values())), protocol).get(metric)
-    return None if worth is None or not ours else Users(dict(zip(ours, worth.tolist(), strict=True)), markov)
+    gains = per_user(np.array(list(ours.values())), protocol).get(metric)
+    return None if gains is None or not ours else Users(dict(zip(ours, gains.tolist(), strict=True)), markov)
 
 
 def _require_share(store: Store, runs: Sequence[Run], metric: str) -> None:

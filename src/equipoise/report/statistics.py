@@ -37,7 +37,7 @@ class Users:
     """What the rank of every user's item is worth to a metric, and where a Markov table puts that item: two runs with
     the same table ranked the same items for the same users."""
 
-    worth: Mapping[int, float]
+    gains: Mapping[int, float]
     markov: Mapping[int, float]
 
 
@@ -100,7 +100,7 @@ def paired_users(ours: Mapping[int, Users], theirs: Mapping[int, Users]) -> Diff
     common = sorted(ours.keys() & theirs.keys())
     if not common or any(not ours[s].markov or ours[s].markov != theirs[s].markov for s in common):
         return None
-    worth = np.array([[[w for _, w in sorted(each[s].worth.items())] for s in common] for each in (ours, theirs)])
-    first, second = worth.mean(axis=1)
+    gains = np.array([[[w for _, w in sorted(each[s].gains.items())] for s in common] for each in (ours, theirs)])
+    first, second = gains.mean(axis=1)
     found = intervals.paired(first, second, seed=0)
     return Difference(found.mean, found.low, found.high, len(common), "users")

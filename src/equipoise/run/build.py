@@ -15,8 +15,6 @@ from equipoise.core.clock import Clock
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS, ENGINES
 from equipoise.core.values import ClientUpdate, Event, State
-from equipoise.data.feature_check import GIVEN
-from equipoise.data.features import item_features
 from equipoise.data.held_out import Histories, hold_out
 from equipoise.data.interactions import Features, Interactions, content_of
 from equipoise.data.splits import load_splits
@@ -25,10 +23,12 @@ from equipoise.engine.history_site import HistorySite
 from equipoise.engine.image_site import ImageSite
 from equipoise.evaluate.candidates import shortage
 from equipoise.evaluate.judge import ImageJudge, Judge
-from equipoise.evaluate.looks import Scorer
+from equipoise.evaluate.predictions import Scorer
 from equipoise.evaluate.rank_judge import RankJudge
-from equipoise.evaluate.recommender import Shop
+from equipoise.evaluate.recommender import ItemScorer
 from equipoise.evaluate.slice_judge import SliceJudge
+from equipoise.features.check import GIVEN
+from equipoise.features.load import item_features
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
 from equipoise.models.recommender import wanted
@@ -124,14 +124,14 @@ def build_recommendation(config: Config, options: InteractionOptions, data_path:
         require.shared_tables(config, model)
     ends = None if histories.slices is not None else histories.train_end
     is_merged = method.predict is not None and not config.server.personal
-    shop, content = Shop(model, work, data, ends, is_merged), content_of(data, features)
+    item_scorer, content = ItemScorer(model, work, data, ends, is_merged), content_of(data, features)
     known = features if options.features in GIVEN else {}
     judge: Judge
     if histories.slices is not None:
         require.rounds(config, options)
-        judge = SliceJudge(shop, histories, config, content, features=known)
+        judge = SliceJudge(item_scorer, histories, config, content, features=known)
     else:
-        judge = RankJudge(shop, histories, known, config, content)
+        judge = RankJudge(item_scorer, histories, known, config, content)
     start, notes = state_of(model), notes_of(data, features)
     return Federation(config, clock_of(config), method, partition, site, judge, start, model.groups, notes)
 

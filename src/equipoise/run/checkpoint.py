@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from torch import Tensor
+
 from equipoise.core.codec import decode, encode, flatten, unflatten
 from equipoise.core.values import ClientState, State
 from equipoise.run.loop import Best, Snapshot
@@ -12,6 +14,8 @@ from equipoise.server.merge import ServerState
 
 CLIENT, PICTURES = "client/", "pictures"
 BEST, BEST_CLIENT = "best", "best-client/"
+FORMER_NAMES = {"gift": "broadcast", "told": "report"}
+"""What groups of tensors were called in checkpoints of earlier versions."""
 
 
 Pieces = dict[str, tuple[object, Callable[[], bytes]]]
@@ -55,7 +59,7 @@ def _pieces(snapshot: Snapshot) -> Pieces:
 
 
 def _server(snapshot: Snapshot) -> bytes:
-    server = {"model": snapshot.server.model, "memory": snapshot.server.memory, "gift": snapshot.gift}
+    server = {"model": snapshot.server.model, "memory": snapshot.server.memory, "broadcast": snapshot.broadcast}
     return encode({"stopped": sorted(snapshot.stopped)}, flatten(server))
 
 
@@ -68,26 +72,30 @@ def _own(state: ClientState) -> bytes:
 
 
 def _chosen(best: Best) -> bytes:
-    return encode({"value": best.value, "step": best.step}, flatten({"model": best.model, "gift": best.gift}))
+    return encode({"value": best.value, "step": best.step}, flatten({"model": best.model, "broadcast": best.broadcast}))
 
 
 def unpack(blobs: Mapping[str, bytes]) -> Snapshot:
     header, tensors = decode(blobs["server"])
-    groups = unflatten(tensors)
+    groups = _groups(tensors)
     server = ServerState(groups["model"], groups.get("memory", {}))
-    gift = groups.get("gift", {})
-    return Snapshot(server, _clients(blobs, CLIENT), frozenset(header["stopped"]), gift, _best(blobs))
+    broadcast = groups.get("broadcast", {})
+    return Snapshot(server, _clients(blobs, CLIENT), frozenset(header["stopped"]), broadcast, _best(blobs))
+
+
+def _groups(tensors: State) -> dict[str, dict[str, Tensor]]:
+    return {FORMER_NAMES.get(name, name): group for name, group in unflatten(tensors).items()}
 
 
 def _clients(blobs: Mapping[str, bytes], prefix: str) -> dict[int, ClientState]:
     found = {name.removeprefix(prefix): data for name, data in blobs.items() if name.startswith(prefix)}
-    return {int(client): ClientState.of(unflatten(decode(data)[1])) for client, data in found.items()}
+    return {int(client): ClientState.of(_groups(decode(data)[1])) for client, data in found.items()}
 
 
 def _best(blobs: Mapping[str, bytes]) -> Best | None:
     if BEST not in blobs:
         return None
     header, tensors = decode(blobs[BEST])
-    groups = unflatten(tensors)
+    groups = _groups(tensors)
     own = _clients(blobs, BEST_CLIENT)
-    return Best(header["value"], header["step"], groups["model"], groups.get("gift", {}), own)
+    return Best(header["value"], header["step"], groups["model"], groups.get("broadcast", {}), own)

@@ -24,15 +24,15 @@ from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientState, Event
 from equipoise.engine.engine import method_of
 from equipoise.evaluate.geometry import prototype_scores
-from equipoise.evaluate.looks import Looks
 from equipoise.evaluate.pictures import pictures
+from equipoise.evaluate.predictions import PredictionCache
 from equipoise.evaluate.score import Scores, beside, chosen_clients, score
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, pack_pictures, unpack
-from equipoise.run.loop import Snapshot, rows_of, stood
+from equipoise.run.loop import Snapshot, merge_latest, rows_of
 from equipoise.run.matching import runs_of
 from equipoise.run.session import ALONE, Membership, announce, folder_of, look_back, require_same_data
-from equipoise.run.traffic import ASKED, DOWN, TOLD, UP
+from equipoise.run.traffic import ANSWERED, ASKED, DOWN, UP
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
 from equipoise.store.records import Checkpoint, Run, new_run_id
@@ -82,7 +82,7 @@ class Stored:
     """Where the clients stood: at the last checkpoint, or of a run that stopped early at its best."""
     clients: Mapping[int, ClientState]
     federation: Federation
-    looks: Looks
+    predictions: PredictionCache
     folder: Path | None
 
 
@@ -123,19 +123,19 @@ def load_clients(store: Store, run: Run, config: Config, data_path: Path | None)
     federation = build(config, folder)
     require_same_data(run, federation, folder)
     torch.set_num_threads(config.engine.threads)
-    return Stored(run, checkpoint, step, own, federation, Looks(federation.scorer, own), folder)
+    return Stored(run, checkpoint, step, own, federation, PredictionCache(federation.scorer, own), folder)
 
 
 def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = ALONE) -> str:
     """Score one server, and write it down as a run of one checkpoint; its id."""
     federation = replace(stored.federation, config=config, method=method_of(config))
     run_id, step = new_run_id(config.name), stored.step
-    server, merged = stood(federation, stored.clients)
+    server, merged = merge_latest(federation, stored.clients)
     clients = chosen_clients(merged.clients, config.evaluate.clients, config.seed, step)
-    scores = prototype_scores(merged) | score(stored.looks, federation.method.predict, merged, clients)
-    scores |= beside(stored.looks, merged, {str(federation.method.predict), RIVAL})
+    scores = prototype_scores(merged) | score(stored.predictions, federation.method.predict, merged, clients)
+    scores |= beside(stored.predictions, merged, {str(federation.method.predict), RIVAL})
     scores |= uploaded(store, stored.run, scores)
-    packed = pack(Snapshot(server)) | pack_pictures(pictures(stored.looks, merged, clients))
+    packed = pack(Snapshot(server)) | pack_pictures(pictures(stored.predictions, merged, clients))
     text = f"clients of run {stored.run.run_id} after checkpoint {step + 1}; nothing was trained"
     with write.hold(store, run_id), blobs.referring(store):
         announce(store, run_id, Request(config, stored.folder), federation, member)
@@ -151,7 +151,7 @@ def uploaded(store: Store, run: Run, scores: Scores) -> Scores:
     """The traffic of a run with one upload, had this server been its own from the start."""
     last = read.final_metrics(store, run.run_id)
     found: Scores = {}
-    for way, predicting in ((DOWN, ASKED), (UP, TOLD)):
+    for way, predicting in ((DOWN, ASKED), (UP, ANSWERED)):
         total = sum(row.value for row in read.rows(store, run.run_id, names=[way[1]], client="server"))
         counted = last.get(predicting[1], 0.0) if ASKED[1] in last else 0.0  # older runs left it out of the total
         found[way] = total - counted + scores[predicting]

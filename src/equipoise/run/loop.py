@@ -29,7 +29,7 @@ from equipoise.evaluate.hashes import hashes
 from equipoise.evaluate.score import Scores
 from equipoise.evaluate.updates import update_scores
 from equipoise.run.build import Federation
-from equipoise.run.teacher import first_gift
+from equipoise.run.teacher import first_broadcast
 from equipoise.run.traffic import traffic
 from equipoise.server.admit import objection
 from equipoise.server.merge import ServerState
@@ -43,7 +43,7 @@ class Best:
     value: float
     step: int
     model: State
-    gift: State
+    broadcast: State
     own: Mapping[int, ClientState]
 
 
@@ -55,7 +55,7 @@ class Snapshot:
     server: ServerState
     own: Mapping[int, ClientState] = field(default_factory=dict)
     stopped: frozenset[int] = frozenset()
-    gift: State = field(default_factory=dict)
+    broadcast: State = field(default_factory=dict)
     best: Best | None = None
 
 
@@ -98,7 +98,9 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
         snapshot, merged = merge(federation, snapshot, updates, results, step)
         ahead = begin(federation, engine, snapshot, step + 1) if is_certain(federation, step + 1) else None
         WATCH.lap("merge")
-        told: Scores = {(update.client, name): value for update in updates for name, value in update.metrics.items()}
+        recorded: Scores = {
+            (update.client, name): value for update in updates for name, value in update.metrics.items()
+        }
         is_last = step + 1 == federation.config.steps
         scores, kept = federation.judge.observe(merged, snapshot.own, step, is_last)
         snapshot = replace(snapshot, best=better(federation, snapshot, merged, scores, step))
@@ -108,20 +110,20 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
             events.append(stopped_early(federation, snapshot, step))
         is_over = is_last or is_early
         if is_over and (best := snapshot.best) is not None:
-            scores |= federation.judge.final(Merged(best.model, (), best.gift), best.own)
+            scores |= federation.judge.final(Merged(best.model, (), best.broadcast), best.own)
         WATCH.lap("evaluate")
         moving = trained(federation.config, federation.groups, step)
-        told |= hashes(tasks, updates, moving, federation.config.is_one_shot, merged.model)
+        recorded |= hashes(tasks, updates, moving, federation.config.is_one_shot, merged.model)
         common = {name: tensor for name, tensor in start.items() if name not in federation.personal}
-        told |= update_scores(common, updates) | traffic(federation, tasks, updates, scores, is_over) | scores
+        recorded |= update_scores(common, updates) | traffic(federation, tasks, updates, scores, is_over) | scores
         WATCH.lap("merge")
-        yield Record(step, rows_of(federation, told, step), events, snapshot, kept)
+        yield Record(step, rows_of(federation, recorded, step), events, snapshot, kept)
         if is_over:
             return
 
 
 def first_snapshot(federation: Federation) -> Snapshot:
-    return Snapshot(ServerState(federation.start), gift=first_gift(federation))
+    return Snapshot(ServerState(federation.start), broadcast=first_broadcast(federation))
 
 
 def begin(federation: Federation, engine: Engine, snapshot: Snapshot, step: int) -> Begun:
@@ -137,7 +139,7 @@ def is_certain(federation: Federation, step: int) -> bool:
 def plan(federation: Federation, snapshot: Snapshot, step: int) -> list[Task]:
     """Who trains, and from what."""
     epochs = federation.clock.span(step) if federation.method.trains else range(0)
-    shared = {**(federation.start if federation.carries else snapshot.server.model), **snapshot.gift}
+    shared = {**(federation.start if federation.carries else snapshot.server.model), **snapshot.broadcast}
     clients = [client for client in cohort(federation, step) if client not in snapshot.stopped]
     return [Task(step, client, epochs, shared, snapshot.own.get(client, ClientState())) for client in clients]
 
@@ -183,15 +185,15 @@ def merge(
     if federation.carries:
         own = {**snapshot.own, **{update.client: update.own for update in updates}}
         stopped = snapshot.stopped | {result.client for result in results if result.client not in given}
-        server, merged = stood(federation, own)
-        gift = snapshot.gift if federation.config.is_one_shot else {**snapshot.gift, **server.gift}
-        return replace(snapshot, server=server, own=own, stopped=stopped, gift=gift), merged
+        server, merged = merge_latest(federation, own)
+        broadcast = snapshot.broadcast if federation.config.is_one_shot else {**snapshot.broadcast, **server.broadcast}
+        return replace(snapshot, server=server, own=own, stopped=stopped, broadcast=broadcast), merged
     kept = {update.client: carried(federation, update) for update in updates}
     kept = {client: own for client, own in kept.items() if own.model or own.policy or own.memory}
     server = federation.merge(snapshot.server, updates, step)
-    gift = {**snapshot.gift, **server.gift}
-    after = replace(snapshot, server=server, own={**snapshot.own, **kept}, gift=gift)
-    return after, Merged(server.model, updates, server.gift)
+    broadcast = {**snapshot.broadcast, **server.broadcast}
+    after = replace(snapshot, server=server, own={**snapshot.own, **kept}, broadcast=broadcast)
+    return after, Merged(server.model, updates, server.broadcast)
 
 
 def carried(federation: Federation, update: ClientUpdate) -> ClientState:
@@ -200,14 +202,14 @@ def carried(federation: Federation, update: ClientUpdate) -> ClientState:
     return ClientState(model=mine, policy=update.own.policy, memory=update.own.memory)
 
 
-def stood(federation: Federation, own: Mapping[int, ClientState]) -> tuple[ServerState, Merged]:
+def merge_latest(federation: Federation, own: Mapping[int, ClientState]) -> tuple[ServerState, Merged]:
     """The merge of clients as the server last heard of them, from the common start."""
     everybody = []
     for client, state in sorted(own.items()):
         counts = federation.site.counts(client).tolist()
         everybody.append(ClientUpdate(client, sum(counts), state.model, state, {}, counts))
     server = federation.merge(ServerState(federation.start), everybody)
-    return server, Merged(server.model, everybody, server.gift)
+    return server, Merged(server.model, everybody, server.broadcast)
 
 
 def better(federation: Federation, snapshot: Snapshot, merged: Merged, scores: Scores, step: int) -> Best | None:
@@ -216,7 +218,7 @@ def better(federation: Federation, snapshot: Snapshot, merged: Merged, scores: S
     value = scores.get((None, choice)) if choice is not None else None
     if value is None or (best is not None and value <= best.value):
         return best
-    return Best(value, step, merged.model, merged.gift, snapshot.own)
+    return Best(value, step, merged.model, merged.broadcast, snapshot.own)
 
 
 def is_enough(federation: Federation, snapshot: Snapshot, step: int) -> bool:

@@ -10,9 +10,9 @@ from equipoise import __version__
 from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config, check
 from equipoise.core.registry import DATASETS
-from equipoise.data.feature_check import GIVEN
 from equipoise.data.interactions import content_of as interactions_content
 from equipoise.data.splits import content_of as images_content
+from equipoise.features.check import GIVEN
 from equipoise.run.build import load_histories
 from equipoise.run.grid import Cell, Grid
 from equipoise.run.matching import runs_of

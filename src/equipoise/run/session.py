@@ -43,7 +43,7 @@ COLLECT_EVERY = 10
 """Steps between two collections of files that no checkpoint refers to any more."""
 
 
-TOLD = ("checkpoint-damaged", "partition-overlap", "data-note", "feature-check")
+ANNOUNCED = ("checkpoint-damaged", "partition-overlap", "data-note", "feature-check")
 """Events that are said when a run begins or goes on."""
 
 
@@ -200,7 +200,7 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
     try:
         watch.begin(run_id, federation, first)
         for recorded in read.events(store, run_id):
-            if recorded.event.kind in TOLD:
+            if recorded.event.kind in ANNOUNCED:
                 watch.note(f"{'! ' if is_alarming(recorded.event) else ''}{recorded.event.message}")
         if first == 0:
             for event in opening(federation, snapshot):

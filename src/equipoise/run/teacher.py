@@ -21,7 +21,7 @@ from equipoise.models.look import look
 from equipoise.run.build import Federation
 
 
-def first_gift(federation: Federation) -> State:
+def first_broadcast(federation: Federation) -> State:
     """Nothing for a method without a teacher."""
     teacher, config = federation.method.teacher, federation.config
     if teacher is None:

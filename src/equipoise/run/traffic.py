@@ -18,7 +18,7 @@ from equipoise.evaluate.score import Scores
 from equipoise.run.build import Federation
 
 DOWN, UP = (None, "bytes/down"), (None, "bytes/up")
-ASKED, TOLD = (None, "bytes/asked"), (None, "bytes/told")
+ASKED, ANSWERED = (None, "bytes/asked"), (None, "bytes/told")
 """What goes down and up so that the server can predict."""
 
 
@@ -31,7 +31,7 @@ def traffic(
     down = float(_down(federation, tasks, updates))
     up = float(_models_up(federation, tasks, updates, is_over))
     if is_over or not is_one_shot:
-        up += sum(n_bytes(update.own.told) for update in updates) + scores.get(TOLD, 0.0)
+        up += sum(n_bytes(update.own.report) for update in updates) + scores.get(ANSWERED, 0.0)
         down += scores.get(ASKED, 0.0)
     return {DOWN: down, UP: up}
 

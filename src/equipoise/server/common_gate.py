@@ -18,27 +18,27 @@ from torch import Tensor
 from equipoise.core.values import State
 from equipoise.models.classifier import Seen
 from equipoise.server.energy_gate import owned_logits
-from equipoise.server.predict import COMMON, Merged, Scene, ordered
+from equipoise.server.predict import COMMON, Merged, ServerView, ordered
 from equipoise.server.ridge import applied, solved, sums
 
 TEMPERATURE = 10.0
 
 
-def common_gate(scene: Scene, merged: Merged) -> Tensor:
-    clients, q = ordered(merged), common(scene, merged)
+def common_gate(view: ServerView, merged: Merged) -> Tensor:
+    clients, q = ordered(merged), common(view, merged)
     counts = torch.tensor([client.counts for client in clients], dtype=q.dtype)  # [K, C]
     gates = (counts / counts.sum(0).clamp_min(1)) @ q.T  # [K, N]
-    answers = [owned_logits(client, scene.asked(client.model)).softmax(1) for client in clients]
+    answers = [owned_logits(client, view.asked(client.model)).softmax(1) for client in clients]
     joint: Tensor = q * (gates[:, :, None] * torch.stack(answers)).sum(0)
     return joint / joint.sum(1, keepdim=True).clamp_min(torch.finfo(joint.dtype).tiny)
 
 
-def common(scene: Scene, merged: Merged) -> Tensor:
+def common(view: ServerView, merged: Merged) -> Tensor:
     n_classes = len(merged.clients[0].counts)
 
     def summary(seen: Sequence[Seen], labels: Tensor) -> State:
-        told = sums(seen[0].features, labels, n_classes)
-        return {name: tensor.float() for name, tensor in told.items()}
+        report = sums(seen[0].features, labels, n_classes)
+        return {name: tensor.float() for name, tensor in report.items()}
 
-    head = solved([scene.ask(client.client, [COMMON], summary) for client in ordered(merged)])
-    return (TEMPERATURE * applied(head, scene.asked(COMMON).features)).softmax(1).float()
+    head = solved([view.ask(client.client, [COMMON], summary) for client in ordered(merged)])
+    return (TEMPERATURE * applied(head, view.asked(COMMON).features)).softmax(1).float()

@@ -14,14 +14,14 @@ import numpy as np
 import torch
 
 from equipoise.core.values import ClientUpdate, State
-from equipoise.memory.product import Rows
+from equipoise.memory.product import FeatureRows
 from equipoise.memory.prototypes import apart, centres
 from equipoise.objective.recommend import COMMON
 from equipoise.server.merge import Merge, ServerState
 
 FADE = 0.5
 """What the weight of the last round's rows keeps."""
-TOLD, ROWS, WEIGHTS = "centres.", "common/rows", "common/weights"
+CENTRES, ROWS, WEIGHTS = "centres.", "common/rows", "common/weights"
 
 
 def with_common_memory(merge: Merge, rows: int) -> Merge:
@@ -29,34 +29,36 @@ def with_common_memory(merge: Merge, rows: int) -> Merge:
 
     def merged(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
         after = merge(state, updates)
-        told = [update.own.told for update in sorted(updates, key=lambda update: update.client) if update.own.told]
-        if not told:
+        report = [
+            update.own.report for update in sorted(updates, key=lambda update: update.client) if update.own.report
+        ]
+        if not report:
             return after
-        found, behind = _clustered(told, state.memory, rows)
+        found, behind = _clustered(report, state.memory, rows)
         kept = {ROWS: torch.from_numpy(found), WEIGHTS: torch.from_numpy(behind)}
-        return replace(after, gift=_sent(found, told[0]), memory={**after.memory, **kept})
+        return replace(after, broadcast=_sent(found, report[0]), memory={**after.memory, **kept})
 
     return merged
 
 
-def _clustered(told: Sequence[State], memory: State, rows: int) -> tuple[Rows, Rows]:
-    parts = [np.concatenate([one[name].numpy() for name in _names(one)], axis=1) for one in told]
-    weights = [one["weights"].numpy() for one in told]
+def _clustered(report: Sequence[State], memory: State, rows: int) -> tuple[FeatureRows, FeatureRows]:
+    parts = [np.concatenate([one[name].numpy() for name in _names(one)], axis=1) for one in report]
+    weights = [one["weights"].numpy() for one in report]
     if ROWS in memory:
         parts.append(memory[ROWS].numpy())
         weights.append(FADE * memory[WEIGHTS].numpy())
-    return centres(np.concatenate(parts), rows, 0, _widths(told[0]), np.concatenate(weights))
+    return centres(np.concatenate(parts), rows, 0, _widths(report[0]), np.concatenate(weights))
 
 
-def _sent(found: Rows, told: State) -> State:
+def _sent(found: FeatureRows, report: State) -> State:
     """The rows of each modality, as experts read them."""
-    split = zip(_names(told), apart(found, _widths(told)), strict=True)
-    return {f"{COMMON}{name.removeprefix(TOLD)}": torch.from_numpy(part.copy()) for name, part in split}
+    split = zip(_names(report), apart(found, _widths(report)), strict=True)
+    return {f"{COMMON}{name.removeprefix(CENTRES)}": torch.from_numpy(part.copy()) for name, part in split}
 
 
-def _widths(told: State) -> list[int]:
-    return [told[name].shape[1] for name in _names(told)]
+def _widths(report: State) -> list[int]:
+    return [report[name].shape[1] for name in _names(report)]
 
 
-def _names(told: State) -> list[str]:
-    return sorted(name for name in told if name.startswith(TOLD))
+def _names(report: State) -> list[str]:
+    return sorted(name for name in report if name.startswith(CENTRES))

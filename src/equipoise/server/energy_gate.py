@@ -17,13 +17,13 @@ from torch import Tensor
 from equipoise.core.values import ClientUpdate, State
 from equipoise.models.classifier import Seen
 from equipoise.models.look import Summary
-from equipoise.server.predict import Merged, Scene, ordered, shares
+from equipoise.server.predict import Merged, ServerView, ordered, shares
 
 
-def energy_gate(scene: Scene, merged: Merged) -> Tensor:
+def energy_gate(view: ServerView, merged: Merged) -> Tensor:
     clients = ordered(merged)
-    logits = [owned_logits(client, scene.asked(client.model)) for client in clients]
-    heard = [standardised(scene, client, logit) for client, logit in zip(clients, logits, strict=True)]
+    logits = [owned_logits(client, view.asked(client.model)) for client in clients]
+    heard = [standardised(view, client, logit) for client, logit in zip(clients, logits, strict=True)]
     gates = gated(torch.stack(heard), shares(clients))
     return (gates[:, :, None] * torch.stack(logits).softmax(2)).sum(0)
 
@@ -33,10 +33,10 @@ def owned_logits(client: ClientUpdate, seen: Seen) -> Tensor:
     return seen.logits.masked_fill(torch.tensor(client.counts) == 0, -torch.inf)
 
 
-def standardised(scene: Scene, client: ClientUpdate, logits: Tensor) -> Tensor:
+def standardised(view: ServerView, client: ClientUpdate, logits: Tensor) -> Tensor:
     """ẽ_k [N]."""
-    told = scene.ask(client.client, [client.model], energies(client))
-    return (logits.logsumexp(1) - told["mean"]) / told["deviation"]
+    report = view.ask(client.client, [client.model], energies(client))
+    return (logits.logsumexp(1) - report["mean"]) / report["deviation"]
 
 
 def energies(client: ClientUpdate) -> Summary:

@@ -12,16 +12,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from equipoise.models.heads import ANCHORS, PROTOTYPES
-from equipoise.server.predict import Merged, Scene, weighted
+from equipoise.server.predict import Merged, ServerView, weighted
 
 
-def feature_average(scene: Scene, merged: Merged) -> Tensor:
-    return (_direction(scene, merged) @ merged.model[PROTOTYPES].T).softmax(1)
+def feature_average(view: ServerView, merged: Merged) -> Tensor:
+    return (_direction(view, merged) @ merged.model[PROTOTYPES].T).softmax(1)
 
 
-def anchors(scene: Scene, merged: Merged) -> Tensor:
-    return (_direction(scene, merged) @ merged.model[ANCHORS].T).softmax(1)
+def anchors(view: ServerView, merged: Merged) -> Tensor:
+    return (_direction(view, merged) @ merged.model[ANCHORS].T).softmax(1)
 
 
-def _direction(scene: Scene, merged: Merged) -> Tensor:
-    return F.normalize(weighted(merged, lambda client: scene.asked(client.model).features), dim=1)
+def _direction(view: ServerView, merged: Merged) -> Tensor:
+    return F.normalize(weighted(merged, lambda client: view.asked(client.model).features), dim=1)

@@ -13,24 +13,24 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from equipoise.models.heads import PROTOTYPES
-from equipoise.server.predict import Merged, Scene, ordered
+from equipoise.server.predict import Merged, ServerView, ordered
 
 
-def iffi(scene: Scene, merged: Merged) -> Tensor:
-    features, u = _informed(scene, merged)
+def iffi(view: ServerView, merged: Merged) -> Tensor:
+    features, u = _informed(view, merged)
     return _compared(u[:, :, None] * features, merged)
 
 
-def iffi_published(scene: Scene, merged: Merged) -> Tensor:
-    features, u = _informed(scene, merged)
+def iffi_published(view: ServerView, merged: Merged) -> Tensor:
+    features, u = _informed(view, merged)
     return _compared(u.mean(0)[None, :, None] * features, merged)
 
 
-def _informed(scene: Scene, merged: Merged) -> tuple[Tensor, Tensor]:
+def _informed(view: ServerView, merged: Merged) -> tuple[Tensor, Tensor]:
     """Features [K, N, D] and u [K, N]."""
     states = [client.model for client in ordered(merged)]
-    features = torch.stack([scene.asked(state).features for state in states])
-    noise = torch.stack([scene.noise(state).features.mean(0) for state in states])
+    features = torch.stack([view.asked(state).features for state in states])
+    noise = torch.stack([view.noise(state).features.mean(0) for state in states])
     return features, 1 - F.cosine_similarity(features, noise[:, None], dim=2)
 
 

@@ -17,7 +17,7 @@ from equipoise.core.values import ClientUpdate, State
 from equipoise.models.classifier import Seen
 from equipoise.objective.align import COUNTS, MEANS
 from equipoise.server.merge import ServerState
-from equipoise.server.predict import Merged, Scene, weighted
+from equipoise.server.predict import Merged, ServerView, weighted
 
 
 def class_sums(seen: Sequence[Seen], labels: Tensor) -> State:
@@ -28,13 +28,13 @@ def class_sums(seen: Sequence[Seen], labels: Tensor) -> State:
 
 
 def merge_means(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
-    told = [update.own.told for update in sorted(updates, key=lambda update: update.client)]
-    sums, counts = (torch.stack([one[name].double() for one in told]).sum(0) for name in ("sums", "counts"))
+    report = [update.own.report for update in sorted(updates, key=lambda update: update.client)]
+    sums, counts = (torch.stack([one[name].double() for one in report]).sum(0) for name in ("sums", "counts"))
     means = sums / counts.clamp_min(1)[:, None]
-    return replace(state, gift={**state.gift, MEANS: means.float(), COUNTS: counts.float()})
+    return replace(state, broadcast={**state.broadcast, MEANS: means.float(), COUNTS: counts.float()})
 
 
-def nearest_mean(scene: Scene, merged: Merged) -> Tensor:
-    features = weighted(merged, lambda client: scene.asked(client.model).features)
-    distance = (features[:, None] - merged.gift[MEANS]).square().mean(2)
-    return (-distance).masked_fill(merged.gift[COUNTS] == 0, -torch.inf).softmax(1)
+def nearest_mean(view: ServerView, merged: Merged) -> Tensor:
+    features = weighted(merged, lambda client: view.asked(client.model).features)
+    distance = (features[:, None] - merged.broadcast[MEANS]).square().mean(2)
+    return (-distance).masked_fill(merged.broadcast[COUNTS] == 0, -torch.inf).softmax(1)

@@ -17,7 +17,7 @@ class ServerState:
 
     model: State
     memory: State = field(default_factory=dict)
-    gift: State = field(default_factory=dict)
+    broadcast: State = field(default_factory=dict)
     progress: float = 0.0
     """p of the whole run, for what goes by a schedule."""
 

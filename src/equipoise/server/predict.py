@@ -1,6 +1,6 @@
 """How the merged thing predicts.
 
-Predict: (scene, merged) → probabilities [N, C], where the scene says what models see
+Predict: (view, merged) → probabilities [N, C], where the view says what models see
 parameter-average     softmax(logits of the merged model)
 probability-ensemble  Σ_k (n_k / n)·softmax(logits_k)
 logit-ensemble        softmax(Σ_k (n_k / n)·logits_k)
@@ -25,7 +25,7 @@ COMMON: State = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Scene:
+class ServerView:
     """What a server can learn: its answers are for `asked`, and of a client's own images it gets summaries only."""
 
     asked: Outputs
@@ -44,22 +44,22 @@ class Merged:
 
     model: State
     clients: Sequence[ClientUpdate]
-    gift: State = field(default_factory=dict)
+    broadcast: State = field(default_factory=dict)
 
 
-Predict = Callable[[Scene, Merged], Tensor]
+Predict = Callable[[ServerView, Merged], Tensor]
 
 
-def parameter_average(scene: Scene, merged: Merged) -> Tensor:
-    return scene.asked(merged.model).logits.softmax(1)
+def parameter_average(view: ServerView, merged: Merged) -> Tensor:
+    return view.asked(merged.model).logits.softmax(1)
 
 
-def probability_ensemble(scene: Scene, merged: Merged) -> Tensor:
-    return weighted(merged, lambda client: scene.asked(client.model).logits.softmax(1))
+def probability_ensemble(view: ServerView, merged: Merged) -> Tensor:
+    return weighted(merged, lambda client: view.asked(client.model).logits.softmax(1))
 
 
-def logit_ensemble(scene: Scene, merged: Merged) -> Tensor:
-    return weighted(merged, lambda client: scene.asked(client.model).logits).softmax(1)
+def logit_ensemble(view: ServerView, merged: Merged) -> Tensor:
+    return weighted(merged, lambda client: view.asked(client.model).logits).softmax(1)
 
 
 def ordered(merged: Merged) -> list[ClientUpdate]:

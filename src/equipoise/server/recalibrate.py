@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from equipoise.server.predict import Merged, Scene
+from equipoise.server.predict import Merged, ServerView
 
 
-def recalibrated_average(scene: Scene, merged: Merged) -> Tensor:
-    return scene.asked(scene.recalibrated(merged.model)).logits.softmax(1)
+def recalibrated_average(view: ServerView, merged: Merged) -> Tensor:
+    return view.asked(view.recalibrated(merged.model)).logits.softmax(1)

@@ -13,17 +13,17 @@ from torch import Tensor
 
 from equipoise.core.values import State
 from equipoise.models.classifier import Seen
-from equipoise.server.predict import Merged, Scene, ordered
+from equipoise.server.predict import Merged, ServerView, ordered
 from equipoise.server.ridge import applied, concatenated, solved, sums
 
 
-def statistics_exchange(scene: Scene, merged: Merged) -> Tensor:
+def statistics_exchange(view: ServerView, merged: Merged) -> Tensor:
     states = [client.model for client in ordered(merged)]
     n_classes = len(merged.clients[0].counts)
 
     def summary(seen: Sequence[Seen], labels: Tensor) -> State:
         return sums(concatenated([one.features for one in seen]), labels, n_classes)
 
-    head = solved([scene.ask(client.client, states, summary) for client in ordered(merged)])
-    answers = concatenated([scene.asked(state).features for state in states])
+    head = solved([view.ask(client.client, states, summary) for client in ordered(merged)])
+    answers = concatenated([view.asked(state).features for state in states])
     return applied(head, answers).softmax(1).float()

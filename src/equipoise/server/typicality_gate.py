@@ -18,25 +18,25 @@ from torch.nn import functional as F
 from equipoise.core.values import ClientUpdate, State
 from equipoise.models.classifier import Seen
 from equipoise.server.energy_gate import gated, owned_logits, spread, standardised
-from equipoise.server.predict import Merged, Scene, ordered, shares
+from equipoise.server.predict import Merged, ServerView, ordered, shares
 
 SHRINKAGE = 0.1
 
 
-def typicality_gate(scene: Scene, merged: Merged) -> Tensor:
+def typicality_gate(view: ServerView, merged: Merged) -> Tensor:
     clients = ordered(merged)
-    logits = [owned_logits(client, scene.asked(client.model)) for client in clients]
-    energy = [standardised(scene, client, logit) for client, logit in zip(clients, logits, strict=True)]
-    typical = [_typical(scene, client) for client in clients]
+    logits = [owned_logits(client, view.asked(client.model)) for client in clients]
+    energy = [standardised(view, client, logit) for client, logit in zip(clients, logits, strict=True)]
+    typical = [_typical(view, client) for client in clients]
     gates = gated(torch.stack(energy) + torch.stack(typical), shares(clients))
     return (gates[:, :, None] * torch.stack(logits).softmax(2)).sum(0)
 
 
-def _typical(scene: Scene, client: ClientUpdate) -> Tensor:
+def _typical(view: ServerView, client: ClientUpdate) -> Tensor:
     """t̃_k [N]."""
-    told = scene.ask(client.client, [client.model], own_classes)
-    score = typicality(scene.asked(client.model).features, told)
-    return (score - told["mean"]) / told["deviation"]
+    report = view.ask(client.client, [client.model], own_classes)
+    score = typicality(view.asked(client.model).features, report)
+    return (score - report["mean"]) / report["deviation"]
 
 
 def own_classes(seen: Sequence[Seen], labels: Tensor) -> State:
@@ -48,12 +48,12 @@ def own_classes(seen: Sequence[Seen], labels: Tensor) -> State:
     covariance = rest.T @ rest / len(z)
     level = covariance.diagonal().mean().clamp_min(1e-12)
     shrunk = (1 - SHRINKAGE) * covariance + SHRINKAGE * level * torch.eye(len(covariance), dtype=z.dtype)
-    told = {"means": means, "precision": torch.linalg.inv(shrunk)}
-    return {**told, **spread(typicality(seen[0].features, told))}
+    report = {"means": means, "precision": torch.linalg.inv(shrunk)}
+    return {**report, **spread(typicality(seen[0].features, report))}
 
 
-def typicality(features: Tensor, told: State) -> Tensor:
+def typicality(features: Tensor, report: State) -> Tensor:
     z = F.normalize(features, dim=1).double()
-    turn = torch.linalg.cholesky(told["precision"])
-    nearest = torch.cdist(z @ turn, told["means"] @ turn).amin(1)
+    turn = torch.linalg.cholesky(report["precision"])
+    nearest = torch.cdist(z @ turn, report["means"] @ turn).amin(1)
     return (-0.5 * nearest.square()).float()

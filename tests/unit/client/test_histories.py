@@ -153,8 +153,8 @@ def test_a_client_tells_the_mean_of_what_it_remembers_as_experts_know_it():
     client = feed(range(10), **work)
     kept = client.memory()["positions"].numpy()
     assert 3 in kept
-    told = client.told(torch.nn.Identity())
+    report = client.report(torch.nn.Identity())
     with_picture = kept[kept != 3]
-    assert told["centres.visual"][0].numpy() == pytest.approx(alone[0][with_picture].mean(0), abs=1e-6)
-    assert told["centres.text"][0].numpy() == pytest.approx(alone[1][kept].mean(0), abs=1e-6)
-    assert told["weights"].tolist() == [len(kept)]
+    assert report["centres.visual"][0].numpy() == pytest.approx(alone[0][with_picture].mean(0), abs=1e-6)
+    assert report["centres.text"][0].numpy() == pytest.approx(alone[1][kept].mean(0), abs=1e-6)
+    assert report["weights"].tolist() == [len(kept)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from equipoise.client.trace import Rows, Trace, numbers
+from equipoise.client.trace import ClientColumns, Trace, numbers
 from equipoise.core.values import Losses, Weighed
 
 
@@ -15,7 +15,7 @@ def losses(*align: float) -> Losses:
     return Losses(torch.tensor([0.75, 1.0]), term, parts, torch.tensor([0.5, 0.25]))
 
 
-def plain(rows: Rows) -> dict[str, list[float]]:
+def plain(rows: ClientColumns) -> dict[str, list[float]]:
     return {name: row.tolist() for name, row in rows.items()}
 
 
@@ -45,7 +45,7 @@ def test_what_a_policy_saw_beside_lam_is_written_down():
     assert plain(numbers(losses(4.0, 6.0), weighed, NORMS, FACTORS))["sigma2/base"] == [0.5, 0.25]
 
 
-def row(**values: float) -> Rows:
+def row(**values: float) -> ClientColumns:
     return {name: np.array([value]) for name, value in values.items()}
 
 

@@ -43,15 +43,15 @@ def no_feed(task: Task) -> NoReturn:
     raise AssertionError("the test gives its own images")
 
 
-def result_of(recipe: Recipe, images: Images, task: Task, tell=None) -> Result:
-    work = ImageWork(recipe.config, recipe.work.clock, images, MEAN, STD, tell)
+def result_of(recipe: Recipe, images: Images, task: Task, report=None) -> Result:
+    work = ImageWork(recipe.config, recipe.work.clock, images, MEAN, STD, report)
     feed = ImageFeed(work, task, np.arange(len(images)), np.bincount(images.labels, minlength=4))
     (result,) = train(replace(recipe, work=work, feed=lambda _: feed), [task])
     return result
 
 
-def trained(recipe: Recipe, images: Images, task: Task, tell=None) -> ClientUpdate:
-    result = result_of(recipe, images, task, tell)
+def trained(recipe: Recipe, images: Images, task: Task, report=None) -> ClientUpdate:
+    result = result_of(recipe, images, task, report)
     assert isinstance(result, ClientUpdate)
     return result
 
@@ -269,17 +269,17 @@ def test_what_the_objective_remembers_comes_back_at_the_next_step_and_in_the_nex
 
 
 def test_a_client_tells_of_its_own_images_what_its_trained_model_sees(images):
-    def tell(seen, labels):
+    def report(seen, labels):
         return {"features": seen[0].features, "logits": seen[0].logits, "labels": labels}
 
     recipe = recipe_of(tiny("evaluate.batch=7"))
-    update = trained(recipe, images, first_task(recipe, range(1)), tell)
+    update = trained(recipe, images, first_task(recipe, range(1)), report)
     recipe.model.load_state_dict(dict(update.model))
     seen = recipe.model.eval()(normalise(torch.from_numpy(images.pixels), MEAN, STD))
-    assert torch.allclose(update.own.told["features"], seen.features, atol=1e-6)
-    assert torch.allclose(update.own.told["logits"], seen.logits, atol=1e-6)
-    assert update.own.told["labels"].tolist() == images.labels.tolist()
-    assert trained(recipe_of(tiny()), images, first_task(recipe, range(1))).own.told == {}
+    assert torch.allclose(update.own.report["features"], seen.features, atol=1e-6)
+    assert torch.allclose(update.own.report["logits"], seen.logits, atol=1e-6)
+    assert update.own.report["labels"].tolist() == images.labels.tolist()
+    assert trained(recipe_of(tiny()), images, first_task(recipe, range(1))).own.report == {}
 
 
 def test_no_epochs_are_no_training(images):

@@ -32,7 +32,7 @@ def test_values_are_frozen_and_begin_empty():
 
 
 def test_what_a_client_keeps_is_in_groups_and_comes_back_from_them():
-    own = ClientState(policy={"s": torch.tensor(0.5)}, told={"counts": torch.tensor([3, 0])})
-    assert own.groups() == {"model": {}, "optimiser": {}, "policy": own.policy, "memory": {}, "told": own.told}
-    assert ClientState.of(own.groups()) == ClientState.of({"policy": own.policy, "told": own.told}) == own
+    own = ClientState(policy={"s": torch.tensor(0.5)}, report={"counts": torch.tensor([3, 0])})
+    assert own.groups() == {"model": {}, "optimiser": {}, "policy": own.policy, "memory": {}, "report": own.report}
+    assert ClientState.of(own.groups()) == ClientState.of({"policy": own.policy, "report": own.report}) == own
     assert ClientState.of({"shared": own.policy}) == ClientState()

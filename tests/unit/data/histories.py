@@ -8,12 +8,12 @@ import numpy as np
 
 from equipoise.config.blocks import InteractionOptions
 from equipoise.data.interactions import Interactions
-from equipoise.data.rows import Rows, interactions_of, rows_of
+from equipoise.data.rows import InteractionRows, interactions_of, rows_of
 
 DEFAULT = InteractionOptions()
 
 
-def rows(*lines: tuple[object, object, float], timed: bool = True) -> Rows:
+def rows(*lines: tuple[object, object, float], timed: bool = True) -> InteractionRows:
     """(user, item, moment) in file order."""
     users, items, order = (np.array(column) for column in zip(*lines, strict=True))
     return rows_of(users, items, order, order if timed else None, "here")

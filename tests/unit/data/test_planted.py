@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from equipoise.data.features import planted_features
 from equipoise.data.held_out import hold_out
 from equipoise.data.interactions import Interactions
 from equipoise.data.planted import CLOCK, FOLLOWERS, PlantedOptions, make_crowd, make_world, planted, planted_table
+from equipoise.features.load import planted_features
 
 MANY = {"users": 600, "drift": 0.0}
 TOP = 10

@@ -12,15 +12,15 @@ from equipoise.evaluate.probe import probe
 from equipoise.evaluate.score import beside, predictors, score
 from equipoise.server.predict import Merged
 
-from .toys import always, looks
+from .toys import always, predictions
 
 ANY = {"common", "common-gate", "energy-gate", "logit-ensemble", "parameter-average", "probability-ensemble",
        "statistics-exchange", "typicality-gate"}  # fmt: skip
 PROTOTYPES = {"anchors", "feature-average", "iffi", "iffi-published"}
 
 
-def names(model, gift=None) -> set[str]:
-    return {entry.name for entry in predictors(Merged(model, [], gift or {}))}
+def names(model, broadcast=None) -> set[str]:
+    return {entry.name for entry in predictors(Merged(model, [], broadcast or {}))}
 
 
 def test_what_a_model_has_decides_who_may_answer():
@@ -28,8 +28,8 @@ def test_what_a_model_has_decides_who_may_answer():
     assert names({"w": w}) == ANY
     assert names({"w": w, "head.prototypes": w}) == ANY | PROTOTYPES
     assert names({"encoder.1.running_mean": w}) == ANY | {"recalibrated-average"}
-    assert names({"w": w}, gift={"means.features": w}) == ANY | {"nearest-mean"}
-    everything = names({"head.prototypes": w, "a.running_mean": w}, gift={"means.features": w})
+    assert names({"w": w}, broadcast={"means.features": w}) == ANY | {"nearest-mean"}
+    everything = names({"head.prototypes": w, "a.running_mean": w}, broadcast={"means.features": w})
     assert everything == set(PREDICTS.names())
 
 
@@ -42,7 +42,7 @@ MERGED = Merged(always(2), CLIENTS)
 
 @pytest.fixture
 def given():
-    return looks([0, 0, 1, 1, 2, 2], [1, 2], [0, 0, 0, 1, 2], owners=[[0, 1, 2, 3], [4, 5]])
+    return predictions([0, 0, 1, 1, 2, 2], [1, 2], [0, 0, 0, 1, 2], owners=[[0, 1, 2, 3], [4, 5]])
 
 
 def test_every_way_to_predict_on_test_and_on_validation_and_the_probe(given):
@@ -62,20 +62,20 @@ def test_a_headline_is_what_stands_beside_under_its_own_name(given, predict):
     shown, headline = beside(given, MERGED), score(given, predict, MERGED, CLIENTS)
     assert headline[None, "accuracy/merged"] == shown[None, f"accuracy/merged/{predict}"]
     assert headline[None, "accuracy/validation"] == shown[None, f"accuracy/validation/{predict}"]
-    answers = PREDICTS.find(predict).make(given.scene("test"), MERGED)
+    answers = PREDICTS.find(predict).make(given.view("test"), MERGED)
     assert headline[None, "accuracy/merged"] == accuracy(answers, given.labels("test"))
 
 
 def test_only_servers_that_ask_clients_are_told_anything(given):
-    told = {name: score(given, name, MERGED, CLIENTS)[None, "bytes/told"] for name in sorted(ANY)}
+    report = {name: score(given, name, MERGED, CLIENTS)[None, "bytes/told"] for name in sorted(ANY)}
     # a mean and a deviation from each of two clients, in single precision
-    assert told["energy-gate"] == 2 * 2 * 4
+    assert report["energy-gate"] == 2 * 2 * 4
     # G, S, m and c of two encoders with one feature each, in double precision, from each of two clients
-    assert told["statistics-exchange"] == 2 * (2 * 2 + 2 * 3 + 2 + 3) * 8
+    assert report["statistics-exchange"] == 2 * (2 * 2 + 2 * 3 + 2 + 3) * 8
     # the same of 512 common features in single precision
-    assert told["common"] == told["common-gate"] == 2 * (512 * 512 + 512 * 3 + 512 + 3) * 4
+    assert report["common"] == report["common-gate"] == 2 * (512 * 512 + 512 * 3 + 512 + 3) * 4
     for name in ("parameter-average", "probability-ensemble", "logit-ensemble"):
-        assert told[name] == 0
+        assert report[name] == 0
 
 
 def test_each_state_is_looked_at_once_for_all_of_it(given):

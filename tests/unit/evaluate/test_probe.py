@@ -4,13 +4,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from equipoise.evaluate.looks import Looks
+from equipoise.evaluate.predictions import PredictionCache
 from equipoise.evaluate.probe import probe
 from equipoise.models.build import state_of
 from equipoise.models.classifier import Classifier
 from tests.conftest import untouched_rng
 
-from .toys import SIZE, always, images, looks, scorer, splits
+from .toys import SIZE, always, images, predictions, scorer, splits
 
 
 def spotted(labels) -> np.ndarray:
@@ -28,14 +28,14 @@ def flattening() -> Classifier:
 def test_encoders_that_tell_the_classes_apart_get_one_whatever_their_heads_say():
     train, test = images([0, 1, 2] * 4), images([2, 1, 0, 2])
     seen = [type(part)(spotted(part.labels), part.labels) for part in (train, test)]
-    given = Looks(scorer(splits(seen[0], seen[1], seen[1]), [list(range(12))], flattening()))
+    given = PredictionCache(scorer(splits(seen[0], seen[1], seen[1]), [list(range(12))], flattening()))
     states = [state_of(given.scorer.model), {k: -v for k, v in state_of(given.scorer.model).items()}]
     assert probe(given, states) == probe(given, states[:1]) == 1.0
 
 
 def test_encoders_that_tell_nothing_apart_get_the_share_of_the_commonest_class():
     # every feature is 0, so the head is the shares of training, 3/5 for class 2; it is right for 1 of 4
-    given = looks([2, 0, 2, 1, 2], test=[0, 0, 1, 2], owners=[[0, 1, 2, 3, 4]])
+    given = predictions([2, 0, 2, 1, 2], test=[0, 0, 1, 2], owners=[[0, 1, 2, 3, 4]])
     assert probe(given, [always(0, weight=0.0), always(1, weight=0.0)]) == 1 / 4
 
 
@@ -52,7 +52,7 @@ def test_two_encoders_together_see_what_neither_sees_alone():
 
     train, test = images([0, 1, 2] * 5), images([2, 1, 0])
     seen = [type(part)(pixels(part.labels), part.labels) for part in (train, test)]
-    given = Looks(scorer(splits(seen[0], seen[1], seen[1]), [list(range(15))], model))
+    given = PredictionCache(scorer(splits(seen[0], seen[1], seen[1]), [list(range(15))], model))
     start = state_of(model)
 
     def encoder(first: float, second: float):
@@ -67,7 +67,7 @@ def test_two_encoders_together_see_what_neither_sees_alone():
 
 
 def test_the_probe_changes_and_draws_nothing():
-    given = looks([0, 1, 2], test=[0, 1], owners=[[0], [1, 2]])
+    given = predictions([0, 1, 2], test=[0, 1], owners=[[0], [1, 2]])
     states = [always(0), always(1)]
     before = [{name: tensor.clone() for name, tensor in state.items()} for state in states]
     with untouched_rng():

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from equipoise.core.errors import DataError, NonFinite
+from equipoise.evaluate.rank_metrics import per_user
 from equipoise.evaluate.ranking import chance, met, metrics, mid_ranks, n_ranked, uni100
-from equipoise.evaluate.worth import per_user
 
 NOBODY = np.zeros((1, 5), dtype=bool)
 

@@ -8,7 +8,7 @@ import torch
 
 from equipoise.core.values import Images, State
 from equipoise.data.splits import Splits
-from equipoise.evaluate.looks import Looks, Scorer
+from equipoise.evaluate.predictions import PredictionCache, Scorer
 from equipoise.evaluate.score import chosen_clients, score
 from equipoise.models.build import build_model, state_of
 from equipoise.models.mlp import MlpOptions
@@ -27,12 +27,12 @@ def network(seed: int = 0):
     return build_model(MlpOptions(hidden=2), (3, 2, 2), CLASSES, seed)
 
 
-def looks(validation, test, **evaluate) -> Looks:
+def predictions(validation, test, **evaluate) -> PredictionCache:
     """Black images with those labels, and one client with a single image."""
     config = tiny(*(f"evaluate.{key}={value}" for key, value in evaluate.items()))
     parts = {"train": images([0]), "validation": images(validation), "test": images(test), "public": images([])}
     about = {"classes": ("a", "b", "c"), "mean": (0.5,) * 3, "std": (0.5,) * 3, "content": ""}
-    return Looks(Scorer(network(), Splits("toy", **parts, **about), config, [np.array([0])]))
+    return PredictionCache(Scorer(network(), Splits("toy", **parts, **about), config, [np.array([0])]))
 
 
 def always(answer: int) -> State:
@@ -42,7 +42,7 @@ def always(answer: int) -> State:
 
 
 def test_the_merged_thing_by_hand():
-    given = looks([0, 0, 1, 2], [0, 0, 0, 1, 2])
+    given = predictions([0, 0, 1, 2], [0, 0, 0, 1, 2])
     scores = score(given, "parameter-average", Merged(always(0), []), [])
     assert scores[None, "accuracy/validation"] == 2 / 4
     assert scores[None, "accuracy/merged"] == 3 / 5
@@ -53,7 +53,7 @@ def test_the_merged_thing_by_hand():
 
 
 def test_the_best_client_is_chosen_on_validation_not_on_test():
-    given = looks([1, 1, 0], [0, 0, 0, 1])
+    given = predictions([1, 1, 0], [0, 0, 0, 1])
     clients = [update(3, 1, always(0)), update(5, 1, always(1))]
     scores = score(given, "parameter-average", Merged(always(2), clients), clients)
     # on validation client 5 is best with 2/3; on test client 3 would be, with 3/4
@@ -64,7 +64,7 @@ def test_the_best_client_is_chosen_on_validation_not_on_test():
 
 
 def test_where_nothing_is_merged_validation_is_the_clients_mean():
-    given = looks([1, 1, 0], [0, 0, 0, 1])
+    given = predictions([1, 1, 0], [0, 0, 0, 1])
     clients = [update(0, 1, always(0)), update(1, 1, always(1))]
     scores = score(given, None, Merged(always(2), clients), clients)
     assert scores[None, "accuracy/validation"] == (1 / 3 + 2 / 3) / 2
@@ -72,7 +72,7 @@ def test_where_nothing_is_merged_validation_is_the_clients_mean():
 
 
 def test_an_ensemble_is_asked_through_the_same_looks():
-    given = looks([1, 0], [1, 1, 0])
+    given = predictions([1, 0], [1, 1, 0])
     clients = [update(0, 1, always(0)), update(1, 9, always(1))]
     scores = score(given, "probability-ensemble", Merged(always(2), clients), clients)
     assert scores[None, "accuracy/merged"] == 2 / 3
@@ -82,12 +82,12 @@ def test_an_ensemble_is_asked_through_the_same_looks():
 
 
 def test_nobody_to_score():
-    assert score(looks([0], [0]), None, Merged(always(0), []), []) == {}
+    assert score(predictions([0], [0]), None, Merged(always(0), []), []) == {}
 
 
 def test_clients_are_scored_on_some_images_and_the_merged_thing_on_all(rng):
     labels = rng.integers(0, CLASSES, 200)
-    given = looks(labels, labels, client_images=40)
+    given = predictions(labels, labels, client_images=40)
     client = update(0, 1, always(1))
     some = given.some("test", client.model, 40)[1]
     assert len(some) == 40
@@ -99,27 +99,27 @@ def test_clients_are_scored_on_some_images_and_the_merged_thing_on_all(rng):
 def test_where_nothing_is_merged_clients_are_scored_on_all_images(rng):
     labels = rng.integers(0, CLASSES, 200)
     client = update(0, 1, always(1))
-    scores = score(looks(labels, labels, client_images=40), None, Merged(always(1), [client]), [client])
+    scores = score(predictions(labels, labels, client_images=40), None, Merged(always(1), [client]), [client])
     assert scores[0, "accuracy/test"] == scores[None, "accuracy/clients"] == (labels == 1).mean()
 
 
 @pytest.mark.parametrize("limit", [None, 100, 500])
 def test_all_images_where_there_are_no_more(limit, rng):
     labels = rng.integers(0, CLASSES, 100)
-    assert looks([0], labels).some("test", always(0), limit)[1].tolist() == labels.tolist()
+    assert predictions([0], labels).some("test", always(0), limit)[1].tolist() == labels.tolist()
 
 
 def test_the_size_of_a_forward_pass_changes_nothing(rng):
     labels, pixels = rng.integers(0, CLASSES, 25), rng.integers(0, 256, (25, 1, 2, 2), dtype=np.uint8)
     state = state_of(network(5))
-    whole, parts = (looks(labels, labels, batch=size).scorer.seen(state, pixels) for size in (100, 4))
+    whole, parts = (predictions(labels, labels, batch=size).scorer.seen(state, pixels) for size in (100, 4))
     assert (whole.features.shape, whole.logits.shape) == ((25, 2), (25, CLASSES))
     assert torch.allclose(whole.features, parts.features, rtol=1e-5, atol=1e-7)
     assert torch.allclose(whole.logits, parts.logits, rtol=1e-5, atol=1e-7)
 
 
 def test_scoring_is_in_evaluation_mode_and_draws_nothing():
-    given = looks([0], [0, 1])
+    given = predictions([0], [0, 1])
     with untouched_rng():
         score(given, "parameter-average", Merged(always(0), []), [])
     assert not given.scorer.model.training

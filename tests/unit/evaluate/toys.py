@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from equipoise.core.values import Images, Pixels, State
 from equipoise.data.splits import Splits
-from equipoise.evaluate.looks import Looks, Scorer
+from equipoise.evaluate.predictions import PredictionCache, Scorer
 from equipoise.models.build import state_of
 from equipoise.models.classifier import Classifier, Seen
 from tests.conftest import tiny
@@ -81,6 +81,6 @@ def scorer(given: Splits, owners: Sequence[Sequence[int]], model: Classifier | N
     return Counting(model or network(len(given.classes)), given, config, indices)
 
 
-def looks(train, validation=(0,), test=(0,), owners=((0,),), **evaluate) -> Looks:
+def predictions(train, validation=(0,), test=(0,), owners=((0,),), **evaluate) -> PredictionCache:
     """Of images with those labels, in a set of three classes."""
-    return Looks(scorer(splits(images(train), images(validation), images(test)), owners, **evaluate))
+    return PredictionCache(scorer(splits(images(train), images(validation), images(test)), owners, **evaluate))

@@ -31,8 +31,8 @@ def test_class_means_go_down_and_no_model_after_the_start(found):
 
 
 def test_sums_come_up_every_round_and_encoders_once_at_the_end(found):
-    told = (C * D + C) * 4
-    assert [found[step, None, "bytes/up"] for step in range(3)] == [K * told, K * told, K * (told + model_size())]
+    report = (C * D + C) * 4
+    assert [found[step, None, "bytes/up"] for step in range(3)] == [K * report, K * report, K * (report + model_size())]
 
 
 def test_there_is_nothing_to_align_to_before_the_first_means_came_down(found):
@@ -50,11 +50,15 @@ def test_every_client_goes_on_with_its_own_model(run):
 
 
 def test_the_means_that_go_down_are_those_of_all_images(run):
-    gift = run[-1].snapshot.gift
-    told = [own.told for own in run[-1].snapshot.own.values()]
-    counts = sum(one["counts"] for one in told)
-    assert gift["means.counts"].tolist() == counts.tolist() == sum(map(build(CONFIG).site.counts, range(K))).tolist()
-    assert torch.allclose(gift["means.features"], sum(one["sums"] for one in told) / counts.clamp_min(1)[:, None])
+    broadcast = run[-1].snapshot.broadcast
+    report = [own.report for own in run[-1].snapshot.own.values()]
+    counts = sum(one["counts"] for one in report)
+    assert (
+        broadcast["means.counts"].tolist() == counts.tolist() == sum(map(build(CONFIG).site.counts, range(K))).tolist()
+    )
+    assert torch.allclose(
+        broadcast["means.features"], sum(one["sums"] for one in report) / counts.clamp_min(1)[:, None]
+    )
 
 
 def test_nearest_mean_is_the_headline(found):

@@ -67,8 +67,8 @@ def test_public_features_go_down_once(method):
     model = sum(tensor.numel() * tensor.element_size() for tensor in federation.start.values())
     n = len(federation.scorer.splits.public)
     assert n == 20  # a tenth of 200 images
-    gift = n * 16 * 4 + n * 8  # 16 features in single precision and a label each
-    assert found[0, None, "bytes/down"] == 3 * (model + gift)
+    broadcast = n * 16 * 4 + n * 8  # 16 features in single precision and a label each
+    assert found[0, None, "bytes/down"] == 3 * (model + broadcast)
     assert found[1, None, "bytes/down"] == 0
 
 

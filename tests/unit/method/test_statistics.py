@@ -104,9 +104,9 @@ def test_every_round_and_every_checkpoint_says_the_same():
 
 
 def test_clients_send_single_precision():
-    told = feature_sums([Seen(torch.ones(2, 3), torch.zeros(2, 4))], torch.tensor([1, 3]))
-    assert {tensor.dtype for tensor in told.values()} == {torch.float32}
-    assert told["counts"].tolist() == [0, 1, 0, 1]
+    report = feature_sums([Seen(torch.ones(2, 3), torch.zeros(2, 4))], torch.tensor([1, 3]))
+    assert {tensor.dtype for tensor in report.values()} == {torch.float32}
+    assert report["counts"].tolist() == [0, 1, 0, 1]
 
 
 def test_it_has_no_class_means_to_be_near_to():

@@ -67,9 +67,9 @@ def windows(lengths=(T, 5), memory=(M, 2), seed: int = 3) -> Windows:
     )
 
 
-def remembered(expert: Expert, told: Windows, w: int) -> Tensor:
+def remembered(expert: Expert, report: Windows, w: int) -> Tensor:
     """Features of the items that a window's memory holds, as far as there are any."""
-    held = told.memory[w][told.memory_valid[w]]
+    held = report.memory[w][report.memory_valid[w]]
     return expert.table[held[expert.present[held]]]
 
 
@@ -79,12 +79,12 @@ def of_everybody() -> dict[str, Tensor]:
     return {"visual": visual, "text": torch.tensor([[1.0], [0.0]]).expand(2, 6)}
 
 
-def written_out(built: Recommender, told: Windows, common: dict[str, Tensor]) -> Tensor:
+def written_out(built: Recommender, report: Windows, common: dict[str, Tensor]) -> Tensor:
     """Scores by the definition: one item at a time, every vector formed."""
-    states, table, options = built.encode(told), built.items.weight, built.options
-    scores = torch.empty(*told.items.shape, V)
-    for w in range(len(told.items)):
-        known = table[told.recent[w][told.recent_valid[w]]]
+    states, table, options = built.encode(report), built.items.weight, built.options
+    scores = torch.empty(*report.items.shape, V)
+    for w in range(len(report.items)):
+        known = table[report.recent[w][report.recent_valid[w]]]
         user = F.layer_norm(known.mean(0), (D,)) if len(known) else torch.zeros(D)
         for c in range(V):
             added, tasted, weights = torch.zeros(D), torch.tensor(0.0), {}
@@ -96,7 +96,7 @@ def written_out(built: Recommender, told: Windows, common: dict[str, Tensor]) ->
             shares = torch.stack(list(weights.values())).softmax(0) if weights else []
             for share, name in zip(shares, weights, strict=True):
                 expert = built.experts[name]
-                rows = remembered(expert, told, w)
+                rows = remembered(expert, report, w)
                 if name in common:
                     known = common[name][common[name].any(1)]
                     rows = torch.cat([rows, F.normalize(known - expert.centre, dim=1)])
@@ -121,41 +121,41 @@ def written_out(built: Recommender, told: Windows, common: dict[str, Tensor]) ->
 @pytest.mark.parametrize("scoring", ["dot", "cosine"])
 @pytest.mark.parametrize("fusion", ["zero", "identity", "gate", "disconnected"])
 def test_scores_are_the_formula_written_out(fusion, scoring):
-    built, told = model(fusion=fusion, scoring=scoring), windows()
+    built, report = model(fusion=fusion, scoring=scoring), windows()
     for rows in ({}, of_everybody()):
-        assert torch.allclose(built(told, rows).scores, written_out(built, told, rows), atol=2e-5)
+        assert torch.allclose(built(report, rows).scores, written_out(built, report, rows), atol=2e-5)
 
 
 @pytest.mark.parametrize("scoring", ["dot", "cosine"])
 def test_rows_from_a_shelf_are_the_windows_own(scoring):
-    built, told = model(scoring=scoring), windows()
+    built, report = model(scoring=scoring), windows()
     for rows in ({}, of_everybody()):
-        items, places = told.memory.unique(return_inverse=True)
-        shelved = told._replace(memory=places)
-        ranked = built.rank(built.encode(told), shelved, rows, built.shelf(items, rows))
-        assert torch.allclose(ranked.scores, written_out(built, told, rows), atol=2e-5)
+        items, places = report.memory.unique(return_inverse=True)
+        shelved = report._replace(memory=places)
+        ranked = built.rank(built.encode(report), shelved, rows, built.item_terms(items, rows))
+        assert torch.allclose(ranked.scores, written_out(built, report, rows), atol=2e-5)
 
 
 @pytest.mark.parametrize("options", [{"router": "item"}, {"experts": "visual"}, {"experts": "semantic"}])
 def test_the_other_models_too(options):
-    built, told = model(**options), windows()
-    assert torch.allclose(built(told).scores, written_out(built, told, {}), atol=2e-5)
+    built, report = model(**options), windows()
+    assert torch.allclose(built(report).scores, written_out(built, report, {}), atol=2e-5)
 
 
 def test_the_experts_outputs_are_those_of_the_targets():
-    built, told = model(), windows()
-    ranked = built(told)
+    built, report = model(), windows()
+    ranked = built(report)
     expert = built.experts["visual"]
-    rows = remembered(expert, told, 1)
+    rows = remembered(expert, report, 1)
     keys = torch.cat([rows @ expert.key.T, expert.no_key[None]])
     values = torch.cat([rows @ expert.value.T, expert.no_value[None]])
     for t in range(T):
-        affinity = keys @ (expert.query @ expert.table[told.targets[1, t]]) / 2
+        affinity = keys @ (expert.query @ expert.table[report.targets[1, t]]) / 2
         affinity[-1] += expert.no_bias
         attention = affinity.softmax(0)
         assert torch.allclose(ranked.experts[0][1, t], expert.norm(attention @ values), atol=1e-5)
     assert ranked.weights.shape == (2, T, 2)
-    assert torch.allclose(ranked.weights.sum(-1)[told.targets != 3].amin(), torch.tensor(1.0))
+    assert torch.allclose(ranked.weights.sum(-1)[report.targets != 3].amin(), torch.tensor(1.0))
 
 
 def test_a_new_branch_starts_as_an_identity():
@@ -178,24 +178,24 @@ def test_training_and_evaluation_see_the_same_whatever_the_length(length):
     built = build_recommender(SasrecOptions(width=D, blocks=2, heads=2, length=500, dropout=0), V, {}, 0)
     items = torch.randint(V, (1, length), generator=torch.Generator().manual_seed(length))
     padded = F.pad(items, (0, 520 - length), value=V - 1)[:, :500]
-    told = windows()._replace(items=items)
-    short = built.train().encode(told)
+    report = windows()._replace(items=items)
+    short = built.train().encode(report)
     assert torch.isfinite(short).all()
-    assert torch.equal(short, built.eval().encode(told))
-    assert torch.allclose(built.encode(told._replace(items=padded))[:, :length], short, atol=1e-5)
+    assert torch.equal(short, built.eval().encode(report))
+    assert torch.allclose(built.encode(report._replace(items=padded))[:, :length], short, atol=1e-5)
 
 
 @pytest.mark.parametrize("options", [{}, {"experts": "visual"}, {"scoring": "cosine"}])
 def test_experts_say_the_same_in_training_and_in_evaluation(options):
-    built, told = model(**options), windows()
-    assert torch.equal(built.train()(told, of_everybody()).scores, built.eval()(told, of_everybody()).scores)
+    built, report = model(**options), windows()
+    assert torch.equal(built.train()(report, of_everybody()).scores, built.eval()(report, of_everybody()).scores)
 
 
 def test_the_future_is_not_seen():
-    built, told = model(), windows()
-    changed = told.items.clone()
+    built, report = model(), windows()
+    changed = report.items.clone()
     changed[:, 4:] = (changed[:, 4:] + 1) % V
-    before, after = built.encode(told), built.encode(told._replace(items=changed))
+    before, after = built.encode(report), built.encode(report._replace(items=changed))
     assert torch.allclose(before[:, :4], after[:, :4], atol=1e-6)
     assert not torch.allclose(before[:, 4:], after[:, 4:], atol=1e-3)
 
@@ -204,45 +204,45 @@ def test_the_future_is_not_seen():
 def test_an_untrained_model_costs_what_chance_costs(options):
     """Over the whole catalogue; and over what was not met: V less what was before the window and the inputs so far."""
     built = build_recommender(DmmrOptions(width=D, blocks=2, heads=2, length=T, keys=4, **options), V, both(), 0)
-    told = windows(lengths=(T, T))
-    told = told._replace(items=torch.arange(2 * T).view(2, T), targets=torch.arange(1, 2 * T + 1).view(2, T))
+    report = windows(lengths=(T, T))
+    report = report._replace(items=torch.arange(2 * T).view(2, T), targets=torch.arange(1, 2 * T + 1).view(2, T))
     met = torch.zeros(2, V, dtype=torch.bool)
     met[:, 2 * T + 1 : 30] = True
-    ranked, told = built(told), told._replace(met=met)
-    everywhere, _ = per_position(ranked, told, "softmax")
+    ranked, report = built(report), report._replace(met=met)
+    everywhere, _ = per_position(ranked, report, "softmax")
     assert everywhere.mean().item() == pytest.approx(np.log(V), rel=0.05)
-    unmet, _ = per_position(ranked, told, "unmet")
+    unmet, _ = per_position(ranked, report, "unmet")
     n_unmet = V - (30 - 2 * T - 1) - torch.arange(1, T + 1)
     assert unmet.mean().item() == pytest.approx(n_unmet.log().mean().item(), rel=0.05)
 
 
 def test_dropouts_masks_act_where_they_are_given():
-    built, told = model(), windows()
-    ones = told._replace(keep=torch.ones(built.backbone.n_masks, 2, T, D))
-    assert torch.equal(built.encode(ones), built.encode(told))
+    built, report = model(), windows()
+    ones = report._replace(keep=torch.ones(built.backbone.n_masks, 2, T, D))
+    assert torch.equal(built.encode(ones), built.encode(report))
     for place in range(built.backbone.n_masks):
         some = ones.keep.clone()
         some[place] *= 0.5
-        assert not torch.allclose(built.encode(told._replace(keep=some)), built.encode(told), atol=1e-4), place
+        assert not torch.allclose(built.encode(report._replace(keep=some)), built.encode(report), atol=1e-4), place
 
 
 def test_rows_that_a_client_holds_give_the_scores_of_the_whole_table():
-    built, told = model(), windows()
-    used = torch.cat([part.flatten() for part in (told.items, told.targets, told.recent, told.memory)]).unique()
+    built, report = model(), windows()
+    used = torch.cat([part.flatten() for part in (report.items, report.targets, report.recent, report.memory)]).unique()
 
     def local(items: Tensor) -> Tensor:
         return torch.searchsorted(used, items)
 
-    part = told._replace(
-        items=local(told.items),
-        targets=local(told.targets),
-        recent=local(told.recent),
-        memory=local(told.memory),
+    part = report._replace(
+        items=local(report.items),
+        targets=local(report.targets),
+        recent=local(report.recent),
+        memory=local(report.memory),
         rows=used,
     )
     held = {name: tensor[used] if name in built.tables else tensor for name, tensor in built.state_dict().items()}
     scores = torch.func.functional_call(built, held, (part,)).scores
-    assert torch.allclose(scores, built(told).scores[..., used], atol=1e-5)
+    assert torch.allclose(scores, built(report).scores[..., used], atol=1e-5)
 
 
 def test_groups_hold_every_parameter_once():
@@ -268,11 +268,11 @@ def test_groups_hold_every_parameter_once():
 def test_every_tensor_is_trained_but_the_gate_that_nothing_reads(options, dead):
     """After two steps: behind an O of zeros nothing is felt at the first. A query needs two keys to choose from."""
     small = {"width": D, "blocks": 1, "heads": 2, "length": T, "keys": 4}
-    built, told = build_recommender(DmmrOptions(**small, **options), V, both(), 0), windows()
+    built, report = build_recommender(DmmrOptions(**small, **options), V, both(), 0), windows()
     optimiser = torch.optim.SGD(built.parameters(), 1.0)
     for _ in range(3):
         optimiser.zero_grad()
-        F.cross_entropy(built(told).scores.flatten(0, 1), told.targets.flatten()).backward()
+        F.cross_entropy(built(report).scores.flatten(0, 1), report.targets.flatten()).backward()
         optimiser.step()
     silent = {name.rsplit(".", 1)[1] for name, p in built.named_parameters() if p.grad is None or not p.grad.any()}
     assert silent == dead

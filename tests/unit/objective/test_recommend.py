@@ -17,7 +17,7 @@ from equipoise.objective.recommend import inputs_until, per_position, recommend
 V = 6
 
 
-def told(items: list[int], targets: list[int], met: list[int]) -> Windows:
+def report(items: list[int], targets: list[int], met: list[int]) -> Windows:
     """One window; `met` before its first input."""
     blank, never = torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, 1, dtype=torch.bool)
     before, none = torch.zeros(1, V, dtype=torch.bool), torch.empty(0, dtype=torch.int64)
@@ -33,7 +33,7 @@ def level_scores(offset: Tensor) -> Ranked:
 
 def test_a_target_is_compared_with_items_not_met_before_it():
     """Items 0 and 1 before the window, then 2, 3, 4: each position has one rival fewer."""
-    windows = told([2, 3, 4], [3, 4, 5], met=[0, 1])
+    windows = report([2, 3, 4], [3, 4, 5], met=[0, 1])
     losses, hits = per_position(level_scores(torch.zeros(1, V)), windows, "unmet")
     assert losses[0].tolist() == pytest.approx([log(3), log(2), 0.0], abs=1e-6)
     assert hits.tolist() == [[1, 1, 1]]
@@ -44,7 +44,7 @@ def test_a_target_is_compared_with_items_not_met_before_it():
 @pytest.mark.parametrize("shape", [(1, V), (1, 3, V)])
 def test_what_was_met_has_no_gradient(shape: tuple[int, ...]):
     offset = torch.zeros(shape, requires_grad=True)
-    windows = told([2, 3, 4], [3, 4, 5], met=[0, 1])
+    windows = report([2, 3, 4], [3, 4, 5], met=[0, 1])
     per_position(level_scores(offset), windows, "unmet")[0].sum().backward()
     by_item = offset.grad.reshape(-1, V).sum(0)
     assert by_item[:3].tolist() == [0, 0, 0]
@@ -56,7 +56,7 @@ def test_what_was_met_has_no_gradient(shape: tuple[int, ...]):
 def test_a_target_that_was_met_before_is_compared_like_any_other(shape: tuple[int, ...]):
     """Items 0 and 1 before the window, then 2, 0, 3, of which 0 is a target once more: it is no rival of the others."""
     offset = torch.zeros(shape, requires_grad=True)
-    losses, hits = per_position(level_scores(offset), told([2, 0, 3], [0, 3, 0], met=[0, 1]), "unmet")
+    losses, hits = per_position(level_scores(offset), report([2, 0, 3], [0, 3, 0], met=[0, 1]), "unmet")
     assert losses[0].tolist() == pytest.approx([log(4), log(3), log(3)], abs=1e-6)
     assert hits.tolist() == [[1, 1, 1]]
     losses.sum().backward()
@@ -67,7 +67,7 @@ def test_a_target_that_was_met_before_is_compared_like_any_other(shape: tuple[in
 
 def test_padding_meets_nobody_again_and_costs_something_finite():
     """Item 0, which fills the window, was met; the target that exists has rivals 1, 3, 4 and 5 all the same."""
-    windows = told([2, 3, 0], [3, 0, 0], met=[0])._replace(valid=torch.tensor([[True, False, False]]))
+    windows = report([2, 3, 0], [3, 0, 0], met=[0])._replace(valid=torch.tensor([[True, False, False]]))
     losses, _ = per_position(level_scores(torch.zeros(1, V)), windows, "unmet")
     assert torch.isfinite(losses).all()
     assert losses[0, 0].item() == pytest.approx(log(4))
@@ -76,7 +76,7 @@ def test_padding_meets_nobody_again_and_costs_something_finite():
 @pytest.mark.parametrize("kind", ["sampled", "bpr"])
 def test_places_that_hold_no_negative_count_for_nobody(kind: LossKind):
     ranked = Ranked(torch.ones(1, 3, 1), torch.arange(V).float()[:, None].requires_grad_(), torch.zeros(1, V))
-    windows = told([2, 3, 4], [3, 4, 5], met=[])
+    windows = report([2, 3, 4], [3, 4, 5], met=[])
     (some, first), (alone, _) = (
         per_position(ranked, windows._replace(negatives=torch.tensor(drawn)), kind)
         for drawn in ([1, 2, -1, -1], [1, 2])
@@ -126,7 +126,7 @@ def by_hand(each: Tensor, level: Tensor, alpha: float = 0.5, tau: float = 0.07) 
 def test_the_objective_is_its_formula(level: Tensor):
     """base = rec + w_lb·Σ(usage − ½)², align = the contrast under weights by the client's own surprise."""
     offset = torch.tensor([[0.0, 1.0, 2.0, 0.5, 3.0, -1.0]])
-    windows = told([2, 3, 4], [3, 4, 5], met=[])._replace(level=level)
+    windows = report([2, 3, 4], [3, 4, 5], met=[])._replace(level=level)
     found = told_losses(two_experts(offset), windows, ContrastOptions(), load=0.01)
     each = torch.logsumexp(offset[0], 0) - offset[0, 3:]
     usage = 0.7  # the mean of 0.9, 0.5 and 0.7
@@ -139,7 +139,7 @@ def test_the_objective_is_its_formula(level: Tensor):
 
 def test_surprise_weighs_samples_in_the_gradient_of_the_contrast():
     """The same costs in another order: other samples pull. 3.1 and 4.6 lie on either side of the usual 3.8."""
-    windows = told([2, 3, 4], [3, 4, 5], met=[])._replace(level=torch.tensor([3.8, 0.5]))
+    windows = report([2, 3, 4], [3, 4, 5], met=[])._replace(level=torch.tensor([3.8, 0.5]))
     pulls = []
     for costs in ([0.5, 3.0, -1.0], [-1.0, 3.0, 0.5]):
         visual = VISUAL.clone().requires_grad_()
@@ -152,7 +152,7 @@ def test_surprise_weighs_samples_in_the_gradient_of_the_contrast():
 
 def test_the_contrast_does_not_move_the_recommendation_through_its_weights():
     offset = torch.tensor([[0.0, 1.0, 2.0, 0.5, 3.0, -1.0]], requires_grad=True)
-    windows = told([2, 3, 4], [3, 4, 5], met=[])._replace(level=LEVEL)
+    windows = report([2, 3, 4], [3, 4, 5], met=[])._replace(level=LEVEL)
     found = told_losses(two_experts(offset, VISUAL.clone().requires_grad_()), windows, ContrastOptions())
     assert torch.autograd.grad(found.align, offset, allow_unused=True, retain_graph=True) == (None,)
     assert torch.autograd.grad(found.base, offset)[0].abs().sum() > 0
@@ -160,7 +160,7 @@ def test_the_contrast_does_not_move_the_recommendation_through_its_weights():
 
 def test_a_first_step_is_judged_by_its_own_losses():
     offset = torch.tensor([[0.0, 1.0, 2.0, 0.5, 3.0, -1.0]])
-    found = told_losses(two_experts(offset), told([2, 3, 4], [3, 4, 5], met=[]), ContrastOptions())
+    found = told_losses(two_experts(offset), report([2, 3, 4], [3, 4, 5], met=[]), ContrastOptions())
     each = torch.logsumexp(offset[0], 0) - offset[0, 3:]
     level = torch.stack([each.mean(), each.std(correction=0)])
     assert found.align.item() == pytest.approx(by_hand(each, level), rel=1e-5)
@@ -173,7 +173,7 @@ def test_the_network_is_shown_the_rows_of_the_global_memory_and_nothing_else():
         shown.append(common)
         return level_scores(torch.zeros(1, V))
 
-    rows, windows = torch.ones(4, 2), told([2, 3, 4], [3, 4, 5], met=[])
+    rows, windows = torch.ones(4, 2), report([2, 3, 4], [3, 4, 5], met=[])
     recommend()(Net(forward, {}), windows, {"common.visual": rows, "items.weight": rows}, NOW)
     assert list(shown[0]) == ["visual"]
     assert shown[0]["visual"] is rows

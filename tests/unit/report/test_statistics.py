@@ -75,8 +75,8 @@ def test_the_same_difference_for_every_seed_is_certain():
     assert found.is_clear
 
 
-def users(*worth: float, markov: float = 3.0) -> Users:
-    return Users(dict(enumerate(worth)), {user: markov + user for user in range(len(worth))})
+def users(*gains: float, markov: float = 3.0) -> Users:
+    return Users(dict(enumerate(gains)), {user: markov + user for user in range(len(gains))})
 
 
 def test_users_are_paired_with_themselves_over_the_seeds_both_have():

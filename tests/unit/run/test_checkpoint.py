@@ -17,14 +17,14 @@ MODEL = {"w": torch.arange(6.0).reshape(2, 3), "n": torch.tensor(4)}
 OWN = {
     2: ClientState(MODEL, {"momentum/w": torch.ones(2, 3)}, {"s": torch.tensor(0.5)}),
     10: ClientState(policy={"s": torch.tensor(0.25)}),
-    11: ClientState(memory={"memory.labels": torch.tensor([4, 0])}, told={"counts": torch.tensor([3.0, 0.0])}),
+    11: ClientState(memory={"memory.labels": torch.tensor([4, 0])}, report={"counts": torch.tensor([3.0, 0.0])}),
 }
 
 
 def assert_same_snapshot(ours: Snapshot, theirs: Snapshot) -> None:
     assert_same(ours.server.model, theirs.server.model)
     assert_same(ours.server.memory, theirs.server.memory)
-    assert_same(ours.gift, theirs.gift)
+    assert_same(ours.broadcast, theirs.broadcast)
     assert ours.stopped == theirs.stopped
     assert ours.own.keys() == theirs.own.keys()
     for client, own in ours.own.items():
@@ -37,7 +37,7 @@ def assert_same_snapshot(ours: Snapshot, theirs: Snapshot) -> None:
         Snapshot(ServerState(MODEL)),
         Snapshot(ServerState(MODEL, {"m/w": torch.zeros(2, 3)}), OWN, frozenset({1, 7})),
         Snapshot(ServerState(MODEL), {3: ClientState()}),
-        Snapshot(ServerState(MODEL), gift={"means.features": torch.ones(2, 3), "means.counts": torch.ones(2)}),
+        Snapshot(ServerState(MODEL), broadcast={"means.features": torch.ones(2, 3), "means.counts": torch.ones(2)}),
     ],
 )
 def test_a_snapshot_comes_back(snapshot):

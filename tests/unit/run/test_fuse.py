@@ -257,12 +257,12 @@ def test_of_a_run_that_stopped_early_the_best_clients_are_fused(store):
 def test_the_clients_of_a_run_that_counted_no_questions_are_fused_with_theirs_added(store):
     """As in stores of earlier versions: the total leaves out what clients told, and nothing says what was asked."""
     run = run_of(store, one_shot("method=fafi", "server.predict=energy-gate", epochs=1, checkpoints=1))
-    told = last(store, run.run_id)["bytes/told"]
+    report = last(store, run.run_id)["bytes/told"]
     table = tables.metrics
     with writing(store) as connection:
         connection.execute(table.delete().where(table.c.name == "bytes/asked"))
-        connection.execute(table.update().where(table.c.name == "bytes/up").values(value=table.c.value - told))
+        connection.execute(table.update().where(table.c.name == "bytes/up").values(value=table.c.value - report))
     up = last(store, run.run_id)["bytes/up"]
     (plain,) = fuse(store, run, [Server(predict="probability-ensemble")])
     assert last(store, plain)["bytes/up"] == up > 0
-    assert traffic(store, run, "up") == up + told
+    assert traffic(store, run, "up") == up + report

@@ -13,7 +13,7 @@ from equipoise.engine.local import Local
 from equipoise.evaluate.judge import ImageJudge
 from equipoise.run import loop
 from equipoise.run.build import build
-from equipoise.run.loop import cohort, federate, first_snapshot, plan, stood
+from equipoise.run.loop import cohort, federate, first_snapshot, merge_latest, plan
 from tests.conftest import assert_same, nobody, numbers, one_shot, records, tiny, update
 
 from .conftest import Meddling, not_finite
@@ -295,7 +295,7 @@ def test_prototypes_are_measured_at_every_step_and_kept_for_pictures_at_the_last
 def test_clients_as_the_server_last_heard_of_them_give_its_model_again(federation_of):
     federation = federation_of(one_shot("method=fafi"))
     last = records(federation)[-1].snapshot
-    server, merged = stood(federation, last.own)
+    server, merged = merge_latest(federation, last.own)
     assert_same(server.model, last.server.model)
     assert merged.model is server.model
     assert [client.client for client in merged.clients] == [0, 1, 2]

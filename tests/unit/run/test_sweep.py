@@ -111,14 +111,14 @@ def test_a_cell_that_somebody_else_is_running_is_waited_for(store, location):
     """A run of no sweep on this machine: it has claimed nothing, and holds its lock."""
     seen = []
 
-    class Looks(Nobody):
+    class PredictionCache(Nobody):
         def checkpoint(self, record) -> None:
             under_way = module.Sweep(store, location, a_grid(("a", "seed=1")), 1)
             with Claims(store) as claims:
                 under_way.give_out(claims)
             seen.append((under_way.places[0].state, under_way.waiting, len(under_way.busy)))
 
-    start(store, Request(tiny("rounds=2", "seed=1"), None), Looks())
+    start(store, Request(tiny("rounds=2", "seed=1"), None), PredictionCache())
     assert seen == [("waiting", [0], 0)] * 2
 
 

@@ -17,20 +17,20 @@ from torch import Tensor
 from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.models.classifier import Seen
 from equipoise.models.look import Summary
-from equipoise.server.predict import COMMON, Scene
+from equipoise.server.predict import COMMON, ServerView
 
 Owners = Mapping[int, Sequence[int]]
 RECALIBRATED = "recalibrated."
 """What a state would see after its BatchNorm statistics were measured anew stands under this prefix."""
 
 
-def client(number: int, counts: Sequence[int], told: State | None = None, **parts: object) -> ClientUpdate:
+def client(number: int, counts: Sequence[int], report: State | None = None, **parts: object) -> ClientUpdate:
     """An update with that many images of each class; `asked_logits=[[…]]` is the tensor asked.logits."""
     state = {name.replace("_", ".", 1): torch.as_tensor(value) for name, value in parts.items()}
-    return ClientUpdate(number, sum(counts), state, ClientState(state, told=told or {}), {}, list(counts))
+    return ClientUpdate(number, sum(counts), state, ClientState(state, report=report or {}), {}, list(counts))
 
 
-def scene(labels: Sequence[int] = (), owners: Owners | None = None, common: State | None = None) -> Scene:
+def view(labels: Sequence[int] = (), owners: Owners | None = None, common: State | None = None) -> ServerView:
     """`labels` are those of all training images, `owners` the rows of each client, `common` what nobody trains."""
     rows = {number: torch.tensor(owned, dtype=torch.int64) for number, owned in (owners or {}).items()}
 
@@ -47,7 +47,7 @@ def scene(labels: Sequence[int] = (), owners: Owners | None = None, common: Stat
         seen = [Seen(one.features[own], one.logits[own]) for one in (at(state, "own") for state in states)]
         return summary(seen, torch.tensor(labels, dtype=torch.int64)[own])
 
-    return Scene(
+    return ServerView(
         asked=lambda state: at(state, "asked"),
         noise=lambda state: at(state, "noise"),
         ask=ask,

@@ -9,7 +9,7 @@ from equipoise.models.classifier import Seen
 from equipoise.server.energy_gate import energy_gate, gated, owned_logits, spread
 from equipoise.server.predict import Merged
 
-from .scenes import client, flat, scene
+from .scenes import client, flat, view
 
 FAR = 1000.0
 """A logit of a class that is not owned: it must not be heard."""
@@ -31,7 +31,7 @@ SECOND = client(
 
 
 def test_two_clients_and_three_classes_by_hand():
-    found = energy_gate(scene(LABELS, OWNERS), Merged({}, [FIRST, SECOND]))
+    found = energy_gate(view(LABELS, OWNERS), Merged({}, [FIRST, SECOND]))
     # image 0: e = log 4 and log 8, so ẽ = 0 and 1; image 1: e = log 8 and log 2, so ẽ = √(3/2) and −1
     expected = []
     answers = ([(1 / 4, 3 / 4, 0), (0, 1 / 4, 3 / 4)], [(1 / 2, 1 / 2, 0), (0, 1 / 2, 1 / 2)])
@@ -44,11 +44,11 @@ def test_two_clients_and_three_classes_by_hand():
 
 def test_a_class_that_nobody_owns_is_never_answered():
     third = client(0, [1, 1, 0], asked_logits=[[0.0, 0.0, FAR]], own_logits=[[1.0, 2.0, FAR], [0.0, 1.0, FAR]])
-    assert flat(energy_gate(scene([0, 1], {0: [0, 1]}), Merged({}, [third]))) == pytest.approx([1 / 2, 1 / 2, 0])
+    assert flat(energy_gate(view([0, 1], {0: [0, 1]}), Merged({}, [third]))) == pytest.approx([1 / 2, 1 / 2, 0])
 
 
 def test_one_client_is_heard_alone_whatever_it_says_of_its_images():
-    found = energy_gate(scene(LABELS, OWNERS), Merged({}, [FIRST]))
+    found = energy_gate(view(LABELS, OWNERS), Merged({}, [FIRST]))
     assert flat(found) == pytest.approx([1 / 4, 3 / 4, 0, 1 / 2, 1 / 2, 0])
 
 
@@ -56,7 +56,7 @@ def test_a_client_with_one_image_of_one_class():
     # its energy on its image is 5 and never varies, so d = 1: ẽ = 7 − 5; the other has ẽ = 0 and three times the images
     single = client(3, [0, 0, 1], asked_logits=[[FAR, FAR, 7.0], [FAR, FAR, 5.0]], own_logits=[[FAR, FAR, 5.0]] * 6)
     owners = {0: [0, 1, 2], 3: [5]}
-    found = energy_gate(scene([*LABELS, 2], owners), Merged({}, [FIRST, single]))
+    found = energy_gate(view([*LABELS, 2], owners), Merged({}, [FIRST, single]))
     g = 3 / (3 + exp(2))
     assert flat(found[0]) == pytest.approx([g / 4, g * 3 / 4, 1 - g], rel=1e-5)
     assert torch.isfinite(found).all()
@@ -70,9 +70,9 @@ def test_logits_of_classes_without_images_are_masked_and_the_rest_is_as_it_was()
 
 
 def test_mean_and_deviation_over_the_images_and_one_where_nothing_varies():
-    told = spread(torch.tensor([1.0, 3.0, 8.0]))
-    assert told["mean"].item() == 4
-    assert told["deviation"].item() == pytest.approx(sqrt((9 + 1 + 16) / 3))
+    report = spread(torch.tensor([1.0, 3.0, 8.0]))
+    assert report["mean"].item() == 4
+    assert report["deviation"].item() == pytest.approx(sqrt((9 + 1 + 16) / 3))
     assert {name: value.item() for name, value in spread(torch.tensor([2.5, 2.5])).items()} == {
         "mean": 2.5,
         "deviation": 1,

@@ -10,10 +10,10 @@ from equipoise.server.means import class_sums, merge_means, nearest_mean
 from equipoise.server.merge import ServerState
 from equipoise.server.predict import Merged
 
-from .scenes import client, flat, scene
+from .scenes import client, flat, view
 
 
-def told(sums, counts):
+def report(sums, counts):
     return {"sums": torch.tensor(sums), "counts": torch.tensor(counts)}
 
 
@@ -26,17 +26,17 @@ def test_sums_of_features_and_images_of_each_class():
 
 def test_means_are_weighed_by_images_not_by_clients():
     clients = [
-        client(0, [3, 0, 0], told([[9.0, 3.0], [0.0, 0.0], [0.0, 0.0]], [3.0, 0.0, 0.0])),
-        client(1, [1, 2, 0], told([[3.0, 1.0], [4.0, 6.0], [0.0, 0.0]], [1.0, 2.0, 0.0])),
+        client(0, [3, 0, 0], report([[9.0, 3.0], [0.0, 0.0], [0.0, 0.0]], [3.0, 0.0, 0.0])),
+        client(1, [1, 2, 0], report([[3.0, 1.0], [4.0, 6.0], [0.0, 0.0]], [1.0, 2.0, 0.0])),
     ]
-    state = ServerState({"w": torch.ones(1)}, gift={"other": torch.ones(1)})
+    state = ServerState({"w": torch.ones(1)}, broadcast={"other": torch.ones(1)})
     for order in (clients, clients[::-1]):
         after = merge_means(state, order)
-        assert after.gift["means.features"].tolist() == [[12 / 4, 4 / 4], [4 / 2, 6 / 2], [0, 0]]
-        assert after.gift["means.counts"].tolist() == [4, 2, 0]
-        assert set(after.gift) == {"means.features", "means.counts", "other"}
+        assert after.broadcast["means.features"].tolist() == [[12 / 4, 4 / 4], [4 / 2, 6 / 2], [0, 0]]
+        assert after.broadcast["means.counts"].tolist() == [4, 2, 0]
+        assert set(after.broadcast) == {"means.features", "means.counts", "other"}
         assert after.model is state.model  # clients keep their models, the server keeps its own
-    assert set(state.gift) == {"other"}
+    assert set(state.broadcast) == {"other"}
 
 
 GIFT = {
@@ -48,11 +48,11 @@ CLIENTS = [client(0, [3, 0, 0], asked_features=[[4.0, 0.0]]), client(1, [0, 1, 0
 
 def test_the_answer_of_the_nearest_mean_by_hand():
     # F = ¾·(4, 0) + ¼·(0, 8) = (3, 2); −‖F − m‖²/D = −(0 + 4)/2 and −(4 + 4)/2; nobody has class 2
-    found = nearest_mean(scene(), Merged({}, CLIENTS, GIFT))
+    found = nearest_mean(view(), Merged({}, CLIENTS, GIFT))
     total = exp(-2) + exp(-4)
     assert flat(found) == pytest.approx([exp(-2) / total, exp(-4) / total, 0])
 
 
 def test_a_class_that_nobody_has_is_not_answered_even_where_its_zero_is_nearest():
     at_zero = [client(0, [1, 1, 0], asked_features=[[0.0, 0.0]])]
-    assert nearest_mean(scene(), Merged({}, at_zero, GIFT))[0, 2].item() == 0
+    assert nearest_mean(view(), Merged({}, at_zero, GIFT))[0, 2].item() == 0

@@ -8,13 +8,13 @@ import torch
 from equipoise.core.registry import PREDICTS
 from equipoise.models.classifier import Seen
 from equipoise.server.predict import Merged, logit_ensemble, ordered, parameter_average, probability_ensemble, shares
-from tests.conftest import scene, update
+from tests.conftest import update, view
 
 # one image, two classes: softmax(0, log 3) = (1/4, 3/4), softmax(log 4, 0) = (4/5, 1/5)
 ONE = {"logits": torch.tensor([[0.0, log(3)]])}
 TWO = {"logits": torch.tensor([[log(4), 0.0]])}
 MERGED = Merged({"logits": torch.tensor([[0.0, 0.0]])}, [update(0, 30, ONE), update(1, 10, TWO)])
-SCENE = scene(lambda state: Seen(torch.zeros(1, 0), state["logits"]))
+SCENE = view(lambda state: Seen(torch.zeros(1, 0), state["logits"]))
 
 
 def test_the_merged_model_answers():

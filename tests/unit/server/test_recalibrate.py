@@ -8,7 +8,7 @@ import torch
 from equipoise.server.predict import Merged
 from equipoise.server.recalibrate import recalibrated_average
 
-from .scenes import RECALIBRATED, client, flat, scene
+from .scenes import RECALIBRATED, client, flat, view
 
 
 def test_the_recalibrated_merged_model_answers_not_the_merged_one_nor_a_client():
@@ -16,5 +16,5 @@ def test_the_recalibrated_merged_model_answers_not_the_merged_one_nor_a_client()
         "asked.logits": torch.tensor([[9.0, 0.0]]),
         f"{RECALIBRATED}asked.logits": torch.tensor([[0.0, log(3)]]),
     }
-    found = recalibrated_average(scene(), Merged(merged, [client(0, [1, 1], asked_logits=[[5.0, 0.0]])]))
+    found = recalibrated_average(view(), Merged(merged, [client(0, [1, 1], asked_logits=[[5.0, 0.0]])]))
     assert flat(found) == pytest.approx([1 / 4, 3 / 4])

@@ -102,12 +102,12 @@ def test_two_images_a_side_by_hand():
 
 
 def test_sums_by_hand():
-    told = sums(torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]]), torch.tensor([2, 0, 2]), 3)
-    assert told["gram"].tolist() == [[1 + 9, 2 + 12], [2 + 12, 4 + 16 + 25]]
-    assert told["classes"].tolist() == [[3, 0, 1], [4, 0, 2 + 5]]
-    assert told["features"].tolist() == [4, 11]
-    assert told["counts"].tolist() == [1, 0, 2]
-    assert {tensor.dtype for tensor in told.values()} == {torch.float64}
+    report = sums(torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]]), torch.tensor([2, 0, 2]), 3)
+    assert report["gram"].tolist() == [[1 + 9, 2 + 12], [2 + 12, 4 + 16 + 25]]
+    assert report["classes"].tolist() == [[3, 0, 1], [4, 0, 2 + 5]]
+    assert report["features"].tolist() == [4, 11]
+    assert report["counts"].tolist() == [1, 0, 2]
+    assert {tensor.dtype for tensor in report.values()} == {torch.float64}
 
 
 def test_applied_is_a_product_and_a_bias():
@@ -145,10 +145,10 @@ def test_a_feature_that_never_varies_takes_no_part(data):
 
 def test_nothing_that_was_given_is_changed(data):
     features, labels = data
-    told = sums(features, labels, C)
-    before = {name: tensor.clone() for name, tensor in told.items()}
-    solved([told, told])
-    assert all(torch.equal(told[name], before[name]) for name in before)
+    report = sums(features, labels, C)
+    before = {name: tensor.clone() for name, tensor in report.items()}
+    solved([report, report])
+    assert all(torch.equal(report[name], before[name]) for name in before)
 
 
 def test_the_same_sums_are_solved_once_and_only_the_newest_are_remembered(data, monkeypatch):
@@ -156,15 +156,15 @@ def test_the_same_sums_are_solved_once_and_only_the_newest_are_remembered(data, 
     monkeypatch.setattr(ridge, "_known", {})
     heads, solve = [], ridge._head
     monkeypatch.setattr(ridge, "_head", lambda *totals: heads.append(solve(*totals)) or heads[-1])
-    told = [sums(features[start:], labels[start:], C) for start in range(ridge.KEPT + 1)]
-    for part in told[: ridge.KEPT]:
+    report = [sums(features[start:], labels[start:], C) for start in range(ridge.KEPT + 1)]
+    for part in report[: ridge.KEPT]:
         assert torch.equal(solved([part]), solved([part]))
     assert len(heads) == ridge.KEPT
-    assert torch.equal(solved([told[0]]), heads[0])
-    solved([told[-1]])  # the second was asked for longest ago
-    solved([told[0]])
+    assert torch.equal(solved([report[0]]), heads[0])
+    solved([report[-1]])  # the second was asked for longest ago
+    solved([report[0]])
     assert len(heads) == ridge.KEPT + 1
-    assert torch.equal(solved([told[1]]), heads[1])
+    assert torch.equal(solved([report[1]]), heads[1])
     assert len(heads) == ridge.KEPT + 2
     assert len(ridge._known) == ridge.KEPT
 

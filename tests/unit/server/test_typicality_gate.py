@@ -10,7 +10,7 @@ from equipoise.server.energy_gate import energy_gate
 from equipoise.server.predict import Merged
 from equipoise.server.typicality_gate import own_classes, typicality, typicality_gate
 
-from .scenes import client, flat, scene
+from .scenes import client, flat, view
 
 # directions (1, 0), (−1, 0) of class 0 and (0, 1) of class 1: means (0, 0) and (0, 1), rests (±1, 0) and (0, 0),
 # covariance diag(2/3, 0), its level 1/3; shrunk 9/10·diag(2/3, 0) + 1/10·1/3·I = diag(19/30, 1/30)
@@ -20,12 +20,12 @@ MEANS, PRECISION = [[0, 0], [0, 1]], [30 / 19, 30]
 MEAN, DEVIATION = -10 / 19, sqrt((25 + 25 + 100) / 3) / 19
 
 
-def told():
+def report():
     return own_classes([Seen(torch.tensor(FEATURES), torch.zeros(3, 2))], torch.tensor(LABELS))
 
 
 def test_what_a_client_tells_by_hand():
-    found = told()
+    found = report()
     assert flat(found["means"]) == pytest.approx([value for row in MEANS for value in row], abs=1e-12)
     assert flat(found["precision"]) == pytest.approx([PRECISION[0], 0, 0, PRECISION[1]])
     assert found["mean"].item() == pytest.approx(MEAN)
@@ -34,7 +34,7 @@ def test_what_a_client_tells_by_hand():
 
 def test_classes_are_those_the_client_has_whatever_their_numbers():
     found = own_classes([Seen(torch.tensor(FEATURES), torch.zeros(3, 9))], torch.tensor([4, 4, 7]))
-    assert all(torch.equal(found[name], value) for name, value in told().items())
+    assert all(torch.equal(found[name], value) for name, value in report().items())
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_classes_are_those_the_client_has_whatever_their_numbers():
     ],
 )
 def test_the_distance_to_the_nearest_class_by_hand(feature, t):
-    assert typicality(torch.tensor([feature]), told()).item() == pytest.approx(t, abs=1e-5)
+    assert typicality(torch.tensor([feature]), report()).item() == pytest.approx(t, abs=1e-5)
 
 
 def first(n_others: int):
@@ -72,7 +72,7 @@ def test_the_gate_by_hand():
         own_features=[[1.0, 0.0]] * 5,
         own_logits=[[0.0, 0.0, 4.0]] * 4 + [[0.0, 0.0, 2.0]],
     )
-    found = typicality_gate(scene([*LABELS, 2, 2], {0: [0, 1, 2], 1: [3, 4]}), Merged({}, [first(2), other]))
+    found = typicality_gate(view([*LABELS, 2, 2], {0: [0, 1, 2], 1: [3, 4]}), Merged({}, [first(2), other]))
     # t̃ of the first client: (0 + 10/19)/d = √2 and (−15/19 + 10/19)/d = −1/√2; its ẽ is 0 for both
     at_mean, at_edge = -MEAN / DEVIATION, (-15 / 19 - MEAN) / DEVIATION
     assert (at_mean, at_edge) == pytest.approx((sqrt(2), -1 / sqrt(2)))
@@ -92,9 +92,9 @@ def test_an_image_unlike_anything_a_client_has_is_answered_by_the_other():
         own_logits=[[0.0, 0.0, 3.0]] * 4,
     )
     both = Merged({}, [first(1), single])
-    found = typicality_gate(scene([*LABELS, 2], {0: [0, 1, 2], 1: [3]}), both)
+    found = typicality_gate(view([*LABELS, 2], {0: [0, 1, 2], 1: [3]}), both)
     assert flat(found[0]) == pytest.approx([1 / 4, 3 / 4, 0])
     g = 3 * exp(-1 / sqrt(2)) / (3 * exp(-1 / sqrt(2)) + 1)
     assert flat(found[1]) == pytest.approx([g / 2, g / 2, 1 - g], rel=1e-4)
-    heard = energy_gate(scene([*LABELS, 2], {0: [0, 1, 2], 1: [3]}), both)
+    heard = energy_gate(view([*LABELS, 2], {0: [0, 1, 2], 1: [3]}), both)
     assert heard[0, 2].item() == pytest.approx(1 / 4)  # the energy alone does not notice

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from equipoise.report.figure import Numbers, Points, thinned
+from equipoise.core.values import Floats
+from equipoise.report.figure import Points, thinned
 from equipoise.report.figures.curves import client_places
 from equipoise.report.source import Source
 from equipoise.report.words import Say
@@ -34,22 +35,22 @@ def features(source: Source, say: Say) -> Iterator[Points]:
     )
 
 
-def plane(vectors: Numbers) -> Numbers:
+def plane(vectors: Floats) -> Floats:
     """The two directions of largest variance: float64 [N, D] → [N, 2]; signs are fixed by the largest weight."""
     centred = vectors - vectors.mean(axis=0)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     first = directions[:2]
     signs = np.sign(np.take_along_axis(first, np.abs(first).argmax(axis=1)[:, None], axis=1))
-    found: Numbers = centred @ (first * signs).T
+    found: Floats = centred @ (first * signs).T
     return found if found.shape[1] == 2 else np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
 
 
-def nearby(vectors: Numbers) -> Numbers:
+def nearby(vectors: Floats) -> Floats:
     """What is near stays near; distances between clusters mean nothing. The same vectors give the same plane."""
     from sklearn.manifold import TSNE
 
     perplexity = min(30.0, max(1.0, (len(vectors) - 1) / 3))
-    found: Numbers = TSNE(  # type: ignore[no-untyped-call]
+    found: Floats = TSNE(  # type: ignore[no-untyped-call]
         perplexity=perplexity, init="pca", random_state=0
     ).fit_transform(vectors)
     return found.astype(np.float64)

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from equipoise.report.figure import Bars, Figure, Grid, Numbers
+from equipoise.core.values import Floats
+from equipoise.report.figure import Bars, Figure, Grid
 from equipoise.report.source import Source
 from equipoise.report.words import Say
 
@@ -34,7 +35,7 @@ def geometry(source: Source, say: Say) -> Iterator[Figure]:
         yield Bars(key="spread", x=say("class"), y=say("deviation"), bars=bars)
 
 
-def unit(vectors: Numbers) -> Numbers:
+def unit(vectors: Floats) -> Floats:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    found: Numbers = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    found: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return found

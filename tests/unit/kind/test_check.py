@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import DataError, UnknownName
+from equipoise.kind import check
+from equipoise.kind.check import examine, overview
+from tests.unit.data.writers import random_images, tiny_tree, write_fashion, write_files
+
+
+def test_embedded_digits():
+    report = examine("digits", None)
+    assert report["splits"]["train"]["count"] == 1438
+    assert sum(report["splits"]["train"]["labels"]) == 1438
+    assert report["shape"] == [1, 8, 8]
+    assert report["range"] == [0, 255]
+    assert np.allclose(report["mean"], report["normalises_with"]["mean"][:1], atol=1e-4)
+    assert np.allclose(report["std"], report["normalises_with"]["std"][:1], atol=1e-4)
+    assert report["files"] == []
+    assert report["is_complete"]
+    assert json.loads(json.dumps(report)) == report
+
+
+def test_synthetic_is_as_large_as_its_default_says():
+    assert examine("synthetic", None)["is_complete"]
+
+
+def test_files_without_a_published_sum_are_described(folder, rng):
+    train, test = (random_images(rng, count, 10, (1, 28, 28)) for count in (1200, 4))
+    write_fashion(folder, train, test, zipped=False)
+    report = examine("fmnist", folder)
+    assert report["name"] == "fashion-mnist"
+    assert report["splits"]["train"]["labels"] == np.bincount(train.labels, minlength=10).tolist()
+    assert report["splits"]["test"] == {"count": 4, "published": 10000, "labels": np.bincount(test.labels).tolist()}
+    assert not report["is_complete"]
+    shares = train.pixels / 255
+    assert np.allclose(report["mean"], shares.mean())
+    assert np.allclose(report["std"], shares.std())
+    path = folder / "t10k-labels-idx1-ubyte"
+    assert report["files"][3] == {
+        "path": str(path),
+        "bytes": 8 + 4,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "checksum": "unknown",
+    }
+
+
+def test_a_wrong_checksum_is_an_error_that_names_file_size_and_both_sums(folder, rng):
+    parts = [random_images(rng, 2, 10, (1, 28, 28)) for _ in range(2)]
+    write_fashion(folder, *parts, zipped=True)
+    with pytest.raises(DataError, match="wrong checksum of 4 of 4 files") as caught:
+        examine("fashion-mnist", folder)
+    path = folder / "train-labels-idx1-ubyte.gz"
+    found = hashlib.md5(path.read_bytes()).hexdigest()
+    line = f"{path.name}, {path.stat().st_size} bytes: expected 25c81989df183df01b3e8a0aad5dffbe, found {found}"
+    assert line in caught.value.what
+    assert caught.value.exit_code == 2
+
+
+def test_many_files_are_one_line(folder, monkeypatch):
+    monkeypatch.setattr(check, "MANY", 3)
+    write_files(folder / "tiny-imagenet-200", tiny_tree())
+    [line] = examine("tiny-imagenet", folder)["files"]
+    assert line["files"] == 3 + 6
+    assert line["checksum"] == "unknown"
+
+
+def test_missing_files_and_unknown_names():
+    with pytest.raises(DataError, match="EQUIPOISE_DATA is not set"):
+        examine("cifar10", None)
+    with pytest.raises(UnknownName, match="did you mean 'cifar10'"):
+        examine("cifar1", None)
+
+
+def test_overview_says_what_is_where(folder, rng):
+    write_fashion(folder, *(random_images(rng, 2, 10, (1, 28, 28)) for _ in range(2)))
+    (folder / "train_32x32.mat").touch()
+    lines = {line["name"]: line for line in overview(folder)}
+    assert lines["digits"]["where"] == "embedded"
+    assert lines["fashion-mnist"]["found"]
+    assert lines["fashion-mnist"]["where"] == str(folder / "train-images-idx3-ubyte.gz")
+    assert not lines["svhn"]["found"]
+    assert lines["svhn"]["where"] == "incomplete: 1 of 2 files are missing: test_32x32.mat"
+    assert (lines["cifar100"]["found"], lines["cifar100"]["where"]) == (False, None)
+    assert lines["cifar100"]["classes"] == 100
+    assert all(line["summary"] for line in lines.values())
+
+
+def test_overview_without_a_folder():
+    assert {line["name"] for line in overview(None) if line["found"]} == {"digits", "synthetic", "planted"}
+
+
+def test_overview_of_interactions(folder):
+    write_files(folder, {"movielens-100k/ml-100k/u.data": b""})
+    lines = {line["name"]: line for line in overview(folder)}
+    assert lines["digits"]["kind"] == "images"
+    one, table = lines["movielens-1m"], lines["table"]
+    assert (one["kind"], one["users"], one["items"], one["interactions"]) == ("interactions", 6040, 3706, 1_000_209)
+    assert not one["found"]
+    assert lines["movielens-100k"]["where"] == str(folder / "movielens-100k/ml-100k/u.data")
+    assert (table["users"], table["found"], table["where"]) == (None, None, "the file that data.file names")
+
+
+@pytest.mark.parametrize(("name", "files"), [("fashion-mnist", 3), ("tiny-imagenet", 3), ("cifar10", 7)])
+def test_real_files_match_their_sums(real_data, name, files):
+    report = examine(name, real_data)
+    assert [line["checksum"] for line in report["files"]] == ["matches"] * files
+    assert report["range"] == [0, 255]
+    assert report["is_complete"] == (name != "tiny-imagenet")
