@@ -126,7 +126,7 @@ class Expert(nn.Module):
     def read(
         self, windows: Windows, common: Tensor | None, items: Tensor | None, item_terms: RememberedRows | None = None
     ) -> Read:
-        """Every item over the rows that each window remembers, and the common ones; from precomputed item terms, if given."""
+        """Every item over the rows that each window remembers, and the common ones; uses `item_terms` where given."""
         shared = 1 if common is None else 1 + len(common)
         if item_terms is None:
             rows = self.rows(windows.memory, self.held(windows), common, items)
