@@ -146,4 +146,6 @@ MODELS: Registry[Make] = Registry("model", "equipoise.models", declared_in="sett
 BALANCES: Registry[Make] = Registry("balance", "equipoise.balance")
 PREDICTS: Registry[Make] = Registry("predict", "equipoise.server", declared_in="settings")
 METHODS: Registry[Make] = Registry("method", "equipoise.method")
+KINDS: Registry[Any] = Registry("kind", "equipoise.kind")
+SUMMARIES: Registry[Make] = Registry("summary", "equipoise.server", declared_in="settings")
 ENGINES: Registry[Make] = Registry("engine", "equipoise.engine", declared_in="settings")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,20 @@ class Images:
 
     def take(self, index: Indices) -> Images:
         return Images(self.pixels[index], self.labels[index])
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a network learns from, as it is stored, [N, …], with one label each, int64 [N]."""
+
+    inputs: NDArray[Any]
+    labels: Labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, index: Indices) -> Samples:
+        return Samples(self.inputs[index], self.labels[index])
 
 
 @dataclass(frozen=True)
@@ -77,14 +91,27 @@ class ClientState:
 
 
 @dataclass(frozen=True)
+class Question:
+    """What a server asks clients of their own samples: a summary, by its name, of what models see in them.
+
+    through: each client's own model, all clients' models, the merged one, or the common encoder that nobody trains.
+    """
+
+    summary: str
+    through: Literal["own", "all", "merged", "common"]
+
+
+@dataclass(frozen=True)
 class Task:
-    """One client's work between two checkpoints. There is no field for test data."""
+    """One client's work between two checkpoints: training, or an answer. There is no field for test data."""
 
     step: int
     client: int
     epochs: range
     shared: State
     own: ClientState = field(default_factory=ClientState)
+    question: Question | None = None
+    """Asked instead of training; `shared` then holds the models that go down for it."""
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import torch
 
 from equipoise.core.codec import Message, flatten, unflatten
 from equipoise.core.errors import ClientError, EquipoiseError
-from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Result, State, Task
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Question, Result, State, Task
 
 
 def tasks_message(tasks: Sequence[Task]) -> Message:
     """All but what the server sent, which is the same for every cohort of a step."""
-    header = {"step": tasks[0].step, "clients": [task.client for task in tasks]}
+    header: dict[str, Any] = {"step": tasks[0].step, "clients": [task.client for task in tasks]}
+    if tasks[0].question is not None:
+        header["question"] = asdict(tasks[0].question)
     header["epochs"] = [tasks[0].epochs.start, tasks[0].epochs.stop]
     return header, flatten(_own([task.own for task in tasks]))
 
@@ -24,7 +27,8 @@ def tasks_of(message: Message, shared: State) -> list[Task]:
     groups, epochs = unflatten(tensors), range(*header["epochs"])
     clients = header["clients"]
     states = zip(clients, _states(groups, len(clients)), strict=True)
-    return [Task(header["step"], client, epochs, shared, own) for client, own in states]
+    question = Question(**header["question"]) if "question" in header else None
+    return [Task(header["step"], client, epochs, shared, own, question) for client, own in states]
 
 
 def results_message(results: Sequence[Result]) -> Message:

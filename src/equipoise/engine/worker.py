@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 
-from equipoise.core.errors import EquipoiseError
 from equipoise.core.pulse import PULSE
 from equipoise.core.stopwatch import WATCH
-from equipoise.engine.engine import make_work
-from equipoise.engine.messages import error_message, results_message, tasks_of
-from equipoise.engine.shared import shared_site
+from equipoise.engine.shared import open_node
 from equipoise.engine.slab import Slab
 from equipoise.engine.wire import join_parent, receive, send
 
@@ -22,17 +19,13 @@ def main() -> None:
     *descriptors, pulse, is_profiled = json.loads(slabs)
     PULSE.share(pulse)
     common, own = map(Slab, descriptors)
-    work = make_work(shared_site(site))
+    node = open_node(site)
     if is_profiled:
         WATCH.start()
     while (message := receive(parent)) is not None:
         WATCH.lap("idle")
         header, sent, places = json.loads(message)
-        tasks = tasks_of((header, own.read(places)), common.read(sent, copies=False))
-        try:
-            answer, tensors = results_message(work(tasks))
-        except EquipoiseError as error:
-            answer, tensors = error_message(error)
+        answer, tensors = node.answer((header, own.read(places)), common.read(sent, copies=False))
         places = own.write(tensors)
         WATCH.lap("update")
         send(parent, json.dumps([places, WATCH.take()]).encode())

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from equipoise.core.values import Losses, Moment, State
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def objective(base: Mapping[str, Term], align: Term | None = None, remember: Rem
     """An objective on images."""
 
     def losses(net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
-        seen: Seen = net.forward(batch.images)
+        seen: ModelOutput = net.forward(batch.images)
         labels, known = batch.labels, {**received, **batch.recalled}
         view = View(seen.features, seen.logits, labels, net.params, known, moment, batch.share)
         parts = {name: term(view) for name, term in base.items()}

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from equipoise.core.codec import decode, encode, flatten, unflatten
 from equipoise.core.values import ClientState, State
-from equipoise.run.loop import Best, Snapshot
+from equipoise.run.state import Best, Snapshot
 from equipoise.server.merge import ServerState
 
 CLIENT, PICTURES = "client/", "pictures"

@@ -6,19 +6,20 @@ import torch
 
 from equipoise.balance.entropy import EntropyOptions
 from equipoise.client.train import first_losses
-from equipoise.config.blocks import InteractionOptions
+from equipoise.config.traits import LABELS
 from equipoise.core.values import Event
+from equipoise.run.advance import plan
 from equipoise.run.build import Federation
-from equipoise.run.loop import Snapshot, plan
+from equipoise.run.state import Snapshot
 
 
 def opening(federation: Federation, snapshot: Snapshot) -> list[Event]:
     """The cap of a learned λ policy, as a formula with numbers; that `entropy` has nothing to go by in a history."""
     balance, config = federation.method.balance, federation.config
-    if isinstance(config.balance, EntropyOptions) and isinstance(config.data, InteractionOptions):
+    if isinstance(config.balance, EntropyOptions) and LABELS not in config.kind.offers:
         text = f"entropy: a history has no classes, so every client has λmin = {config.balance.lam_min:g}"
         return [Event("lambda-constant", text)]
-    if balance is None or balance.cap is None:
+    if balance.cap is None:
         return []
     task = plan(federation, snapshot, 0)[0]
     torch.set_num_threads(config.engine.threads)

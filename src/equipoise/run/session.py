@@ -32,8 +32,9 @@ from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import Keeper, unpack
 from equipoise.run.guard import Guard, Reaction, healed
-from equipoise.run.loop import Snapshot, federate, first_snapshot
+from equipoise.run.loop import federate, first_snapshot
 from equipoise.run.opening import opening
+from equipoise.run.state import Snapshot
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
@@ -118,7 +119,7 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
         owners=blobs.put(store, _index_map(partition.counted)),
     )
     n_counted = min(federation.n_clients, len(partition.counts))
-    counted = [federation.site.counts(client).tolist() for client in range(n_counted)]
+    counted = [federation.roster.counts(client).tolist() for client in range(n_counted)]
     clients = [Client(k, sum(counts), counts) for k, counts in enumerate(counted)]
     events = [Event("started", f"version {__version__}"), *partition_events(partition), *federation.notes]
     write.create_run(store, run, owned, clients, events)
