@@ -13,7 +13,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from equipoise import __version__
-from equipoise.diagnose.words import LABELS, evidence, healing
+from equipoise.diagnose.words import evidence, healing, labels
 from equipoise.report import table
 from equipoise.report.draw import draw
 from equipoise.report.figure import Figure
@@ -26,7 +26,7 @@ SCRIPT = "window.vegaEmbed = vegaEmbed;"
 
 
 def html(report: Report) -> str:
-    say, label = words(report.language), LABELS[report.language]
+    say, label = words(report.language), labels(report.language)
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["coded"] = _coded
     return environment.from_string(_part("page.html")).render(

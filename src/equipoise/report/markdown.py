@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from equipoise import __version__
-from equipoise.diagnose.words import LABELS, evidence, healing
+from equipoise.diagnose.words import evidence, healing, labels
 from equipoise.report import table
 from equipoise.report.card import Entry
 from equipoise.report.figure import Bars, Figure, Grid, Lines, Points, thinned
@@ -90,7 +90,7 @@ def _findings(each: Configuration, language: str) -> Iterator[str]:
 
 
 def _finding(told: Told, of: int, language: str) -> Iterator[str]:
-    say, label, found = words(language), LABELS[language], told.finding
+    say, label, found = words(language), labels(language), told.finding
     because = f" ({label['follows'].format(codes=', '.join(found.because))})" if found.because else ""
     yield f"**{label[found.severity]} {found.code}**{because}: {found.saw}\n"
     if found.healed:

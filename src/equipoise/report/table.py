@@ -12,7 +12,7 @@ import io
 import math
 from typing import NamedTuple
 
-from equipoise.diagnose.words import LABELS
+from equipoise.diagnose.words import labels
 from equipoise.report.bytes import bytes_text
 from equipoise.report.comparison import Comparison, Line
 from equipoise.report.statistics import Difference, Figure
@@ -80,7 +80,7 @@ def signs_of(line: Line, comparison: Comparison) -> str:
 def remarks(comparison: Comparison, language: str = "en") -> list[str]:
     """The findings of the table, each under its letter."""
     return [
-        f"{letter} {LABELS[language][finding.severity]} {finding.code}: {finding.saw}"
+        f"{letter} {labels(language)[finding.severity]} {finding.code}: {finding.saw}"
         for letter, finding in zip(LETTERS, comparison.findings, strict=False)
     ]
 

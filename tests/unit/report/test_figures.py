@@ -16,7 +16,7 @@ from equipoise.report.figures.features import nearby, plane
 from equipoise.report.figures.geometry import unit
 from equipoise.report.markdown import markdown_of
 from equipoise.report.source import Source
-from equipoise.report.words import CHINESE, ENGLISH, words
+from equipoise.report.words import words
 from equipoise.store.records import Partition, Run
 from tests.unit.diagnose.runs import run_of
 
@@ -300,15 +300,6 @@ def test_every_kind_is_a_chart_with_data_and_a_table(figure: Figure) -> None:
     if getattr(figure, "is_log", False):
         assert all(row["value"] > 0 for row in rows if "value" in row)
     assert markdown_of(figure, SAY).count("\n|") >= 2
-
-
-def test_both_languages_have_all_words_with_the_same_places_for_values() -> None:
-    def places(text: str) -> set[str]:
-        return {part.split("}")[0].split(":")[0] for part in text.split("{")[1:]}
-
-    assert ENGLISH.keys() == CHINESE.keys()
-    assert {key: places(text) for key, text in ENGLISH.items()} == {key: places(text) for key, text in CHINESE.items()}
-    assert [key for key, text in CHINESE.items() if text == ENGLISH[key]] == ["column_n", "lam_max"]
 
 
 def test_there_is_one_function_per_file_and_each_is_asked() -> None:

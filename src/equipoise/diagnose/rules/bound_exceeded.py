@@ -13,7 +13,7 @@ from typing import Any
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 def wall(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,6 +26,7 @@ def wall(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
     severity="warning",
     when=("live",),
     reads=("lam", "fact:lam_max"),
+    limits=(Limit("ratio", 1.2, "λ over λmax"),),
     says="λ reached {lam:.3g} on {who}, beyond its declared λmax = {lam_max:.3g} ({when})",
     cause="the bound is a penalty that pulls λ back, not a wall",
     remedies=(

@@ -18,7 +18,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 ACCURACIES = ("accuracy/merged", "accuracy/clients")
 CHANCES = ("hr@10/full/chance", "hr@10/uni100/chance")
@@ -34,6 +34,10 @@ STILL = 2
     severity="warning",
     when=("end",),
     reads=(RESULTS, KNOWN),
+    limits=(
+        Limit("errors", 2.0, "standard errors above chance"),
+        Limit("within", 0.005, "distance from chance where the number of test samples is unknown"),
+    ),
     sees_all=True,
     says={
         "tested": "{name} is {value:.2%} ± {error:.2%}, and chance is {chance:.2%}",

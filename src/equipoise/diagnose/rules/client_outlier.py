@@ -18,7 +18,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 MAD = 1.4826
 
@@ -28,6 +28,14 @@ MAD = 1.4826
     severity="warning",
     when=("live",),
     reads=("update/norm|update/cosine",),
+    limits=(
+        Limit("z", 3.5, "robust z of the log norm"),
+        Limit("times", 3.0, "norm over the cohort's median"),
+        Limit("cosine", -0.2, "cosine to the mean update"),
+        Limit("share", 0.5, "share of the client's checkpoints that must show it"),
+        Limit("times_seen", 2, "checkpoints that must show it"),
+        Limit("clients", 5, "fewer clients are not judged"),
+    ),
     says={
         "norm": "updates of {who} are {z:.1f} deviations longer than the others' ({when})",
         "cosine": "updates of {who} point away from the others', cosine {cosine:.2f} ({when})",

@@ -12,7 +12,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -20,6 +20,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("loss/align", "contrast/chance|fact:contrast_batch"),
+    limits=(Limit("share", 0.02, "distance from ln B, relative to ln B"),),
     says="the contrastive loss is {loss:.3f}, and ln B is {chance:.3f} ({when})",
     cause="the two views of an item are no nearer to each other than to anything else",
     remedies=(Remedy("check that the features belong to the items, and lower τ"),),

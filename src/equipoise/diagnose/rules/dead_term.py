@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 PREFIXES = ("grad/norm/", "loss/")
 UNREACHED = "grad/unreached/"
@@ -25,6 +25,7 @@ UNREACHED = "grad/unreached/"
     severity="warning",
     when=("live",),
     reads=("grad/norm/*|loss/*|grad/unreached/*",),
+    limits=(Limit("checkpoints", 3, "fewer checkpoints are not judged"),),
     says={
         "gradient": "the term {term} has a gradient of exactly 0 on {who} ({when})",
         "value": "the term {term} is {value:.4g} throughout on {who} ({when})",

@@ -18,7 +18,7 @@ from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import jitter, smooth
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy, better_server
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 PAIR = 2
 
@@ -37,6 +37,12 @@ def listening(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
     severity="error",
     when=("live",),
     reads=("accuracy/merged", "accuracy/clients|accuracy/test"),
+    limits=(
+        Limit("merged", 0.05, "drop of merged accuracy, as a share of one"),
+        Limit("local", 0.02, "drop of the clients' own accuracy that is still small"),
+        Limit("jitters", 1.0, "the drop must exceed this many jitters of the curve"),
+        Limit("norms", 2.0, "ratio of prototype lengths that is worth mentioning"),
+    ),
     says={
         "plain": "merged accuracy fell by {lost:.1f} points to {now:.1%}, the clients' own moved {local:+.1f} ({when})",
         "norms": "merged accuracy fell by {lost:.1f} points to {now:.1%}, the clients' own moved {local:+.1f} ({when});"

@@ -13,7 +13,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording, Steps
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -21,6 +21,10 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="note",
     when=("live",),
     reads=("drift|surprise/next",),
+    limits=(
+        Limit("deviations", 3.0, "deviations above the mean of earlier slices"),
+        Limit("slices", 3, "earlier slices that are needed"),
+    ),
     says="{who}: interest moved ({when})",
     cause="what the user chooses is unlike what this user chose before",
     remedies=(

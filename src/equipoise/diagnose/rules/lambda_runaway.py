@@ -26,7 +26,7 @@ from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import coarse
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 from equipoise.diagnose.rules.ensemble_collapse import listening
 
 PARTS = 50
@@ -48,6 +48,12 @@ def ceiling(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
     severity="error",
     when=("live",),
     reads=("lam",),
+    limits=(
+        Limit("slope", 0.35, "rise of log(λ·s) from one checkpoint to the next that counts"),
+        Limit("checkpoints", 2, "rises in a row that make a runaway"),
+        Limit("growth", 10.0, "λ·s over its first value that makes a runaway"),
+        Limit("settled", 2.0, "silent up to this multiple of L_b/L_a of the first batch"),
+    ),
     says="λ went from {first:.3g} to {last:.3g} on {who} ({when})",
     cause="a learned λ has no ceiling: the closer L_a comes to zero, the more weight alignment is given",
     remedies=(

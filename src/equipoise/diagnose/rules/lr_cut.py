@@ -14,7 +14,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -22,6 +22,11 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("scale/base|sigma2/base",),
+    limits=(
+        Limit("low", 0.25, "a multiplier below this slows training"),
+        Limit("high", 4.0, "a multiplier above this speeds training up"),
+        Limit("most", 0.5, "share of the checkpoints that must be outside"),
+    ),
     says={
         "known": "the base loss is multiplied by {scale:.3g} on {who} ({when})",
         "coupled": "if the loss is coupled, its base is multiplied by {scale:.3g} on {who} ({when})",

@@ -17,7 +17,7 @@ from typing import Any
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 from equipoise.diagnose.rules.noise_not_gain import paired
 
 CONTROL = "accuracy/merged/common"
@@ -28,6 +28,7 @@ CONTROL = "accuracy/merged/common"
     severity="note",
     when=("end", "compare"),
     reads=("accuracy/merged|table", f"{CONTROL}|table", "fact:tested|table"),
+    limits=(Limit("errors", 2.0, "standard errors above the control"),),
     says={
         "run": "merged accuracy is {merged:.1%}; sums of fixed random features have {control:.1%}, and train nothing",
         "table": "'{row}' is {gain:+.2f} points from '{control}', which trains nothing",

@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -20,6 +20,10 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="note",
     when=("compare",),
     reads=("table",),
+    limits=(
+        Limit("errors", 2.0, "standard errors that a gain must exceed"),
+        Limit("seeds", 3, "fewer common seeds are not judged"),
+    ),
     says="'{row}' is {gain:+.2f} points from '{first}', with a standard error of {error:.2f} over {n} seeds",
     cause="seeds differ by more than the two configurations do",
     remedies=(Remedy("more seeds, or no claim"),),

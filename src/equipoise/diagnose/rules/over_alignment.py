@@ -16,7 +16,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -24,6 +24,10 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("end",),
     reads=("lam/used|lam", "loss/base", "loss/align", "accuracy/clients|accuracy/test|accuracy/probe", "reference"),
+    limits=(
+        Limit("share", 0.8, "λ·L_a over L_b, mean of the last half"),
+        Limit("points", 0.03, "accuracy lost against the reference, as a share of one"),
+    ),
     says={
         "local": "λ·L_a is {share:.2f} of L_b on {who}; the clients' own accuracy ends {lost:.1f} points below {than}",
         "probe": "λ·L_a is {share:.2f} of L_b on {who}; the probe ends {lost:.1f} points below {than}",

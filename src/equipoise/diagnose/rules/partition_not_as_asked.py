@@ -17,7 +17,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 DRAWS, FIRST = 20_000, 1_000
 CLEAR = 0.05
@@ -29,6 +29,11 @@ CLEAR = 0.05
     severity="warning",
     when=("live",),
     reads=("fact:alpha", "fact:labels|accuracy/train"),
+    limits=(
+        Limit("p", 0.001, "p-value of the labels below which the split is another"),
+        Limit("alpha", 0.1, "largest α for which accuracies are compared"),
+        Limit("gap", 0.05, "accuracy on own images minus accuracy on everybody's"),
+    ),
     says={
         "labels": "the labels are concentrated by {seen:.3f}, which Dirichlet {alpha:g} gives with p = {p:.1g}",
         "accuracy": "clients have {own:.1%} on their own images, {all:.1%} on everybody's; α was to be {alpha:g}",

@@ -18,7 +18,7 @@ from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import coarse
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 PARTS = 20
 
@@ -28,6 +28,14 @@ PARTS = 20
     severity="warning",
     when=("live",),
     reads=("lam", "schedule"),
+    limits=(
+        Limit("correlation", 0.95, "least correlation of log λ with −log s"),
+        Limit("band", 0.25, "largest relative deviation of λ·s from its mean"),
+        Limit("checkpoints", 5, "shortest stretch that is looked at"),
+        Limit("moves", 3.0, "factor by which s must move within the stretch"),
+        Limit("clients", 0.5, "share of clients that must show it"),
+        Limit("explained", 0.5, "share of λ's rise that L_b/L_a may explain"),
+    ),
     says="λ rose {rise:.3g}-fold while its schedule fell, and λ·s stayed within ±{band:.0%} on {who} ({when})",
     cause="σ learns from losses that are annealed already: its fixed point is λ = c/s, the schedule changes nothing",
     remedies=(

@@ -18,7 +18,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -26,6 +26,13 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("branch/*/grad", "branch/*/move|branch/*/share"),
+    limits=(
+        Limit("grad", 0.01, "gradient of the branch over the backbone's"),
+        Limit("move", 0.1, "movement of the branch over the backbone's"),
+        Limit("share", 0.1, "share of the branch in the output"),
+        Limit("after", 0.25, "share of the run that is left out at the start"),
+        Limit("checkpoints", 3, "fewer checkpoints are not judged"),
+    ),
     says={
         "still": "branch {branch} gets {grad:.2g} of the backbone's gradient and moves {move:.2g} as far ({when})",
         "silent": "branch {branch} makes up {share:.1%} of the output ({when})",

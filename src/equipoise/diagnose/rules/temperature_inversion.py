@@ -16,7 +16,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -24,6 +24,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("surprise/loss_corr",),
+    limits=(Limit("correlation", 0.0, "a correlation below this is inverted"),),
     says="surprise and the pull of a sample correlate by {correlation:+.2f} over {n} clients ({when})",
     cause="the temperature grows with surprise, so the loss of surprising samples shrinks instead of growing",
     remedies=(

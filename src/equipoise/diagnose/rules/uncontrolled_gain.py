@@ -14,7 +14,7 @@ from statistics import fmean
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, Row
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 from equipoise.diagnose.rules.inactive_knob import differing
 from equipoise.diagnose.rules.noise_not_gain import paired
 
@@ -26,6 +26,7 @@ EXPERTS, CONTROL, CONTROLS = "model.experts", "data.features", ("shuffled", "noi
     severity="warning",
     when=("compare",),
     reads=("table",),
+    limits=(Limit("recovers", 0.5, "share of the gain that shuffled features may keep"),),
     says={
         "none": "'{row}' gains {gain:.2f} points on '{first}', and no row has its features shuffled",
         "recovers": "'{row}' gains {gain:.2f} points on '{first}'; with shuffled features {share:.0%} of that is left",
