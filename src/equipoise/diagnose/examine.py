@@ -19,7 +19,7 @@ from equipoise.diagnose.limits import limits
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import chosen
 from equipoise.diagnose.rule import RULES, Limits, Rule, place_of
-from equipoise.diagnose.words import Words, words_of
+from equipoise.diagnose.words import RuleWords, words_of
 
 HEALED = "guard-healed"
 """The event of a guard that changed settings because of a finding."""
@@ -99,7 +99,7 @@ def with_healed(run: Recording, end: Verdict, table: Changes, language: str) -> 
     return Verdict(ranked(list(found.values())), end.not_examined, passed, end.faults)
 
 
-def finding(rule: Rule, signs: Sequence[Sign], words: Words, run: Recording) -> Finding:
+def finding(rule: Rule, signs: Sequence[Sign], words: RuleWords, run: Recording) -> Finding:
     """One finding from all signs of a rule; the first sign is the strongest."""
     clients = sorted({sign.client for sign in signs if sign.client is not None})
     steps = sorted({step for sign in signs for step in sign.steps})

@@ -27,14 +27,14 @@ NO_NUMBER = ("", "nan")
 
 
 @dataclass(frozen=True)
-class Foreign:
+class ForeignRuns:
     """The runs of a table, and what was put right on the way."""
 
     runs: list[Recording]
     repairs: list[str] = field(default_factory=list)
 
 
-def read_table(path: Path, facts: Mapping[str, Any], names: Mapping[str, str]) -> Foreign:
+def read_table(path: Path, facts: Mapping[str, Any], names: Mapping[str, str]) -> ForeignRuns:
     """The runs in a file; `names` renames metrics, theirs to ours."""
     if not path.is_file():
         raise DataError(f"there is no file '{path}'", fix="give a run id, or a file of telemetry")
@@ -45,7 +45,7 @@ def read_table(path: Path, facts: Mapping[str, Any], names: Mapping[str, str]) -
         table = table.with_columns(pl.col("name").replace(dict(names)))
     table = _once(table, repairs)
     labels = table["run"].unique(maintain_order=True).to_list()
-    return Foreign([_recording(table.filter(pl.col("run") == label), label, facts) for label in labels], repairs)
+    return ForeignRuns([_recording(table.filter(pl.col("run") == label), label, facts) for label in labels], repairs)
 
 
 def read_names(path: Path) -> dict[str, str]:

@@ -48,7 +48,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One row of a comparison: a configuration with its results over seeds."""
 
     label: str
@@ -76,7 +76,7 @@ class Recording:
     events: Sequence[Event] = ()
     reference: Recording | None = None
     """The run it is held against, where there is one."""
-    table: Sequence[Row] = ()
+    table: Sequence[TableRow] = ()
     """A comparison's rows; differences are to the first."""
 
     def clients(self, name: str) -> list[Curve]:
@@ -108,8 +108,8 @@ class Recording:
     @property
     def local(self) -> Curve:
         """How well clients' own models do on test, on average."""
-        told = self.server("accuracy/clients")
-        return told if len(told) else self.mean("accuracy/test")
+        recorded = self.server("accuracy/clients")
+        return recorded if len(recorded) else self.mean("accuracy/test")
 
     @property
     def last(self) -> int:

@@ -12,7 +12,7 @@ from equipoise.core.values import Event
 from equipoise.diagnose.recording import SERVER, Recording, recording
 from equipoise.store import read
 from equipoise.store.metrics import columns
-from equipoise.store.records import Partition, Run
+from equipoise.store.records import PartitionRecord, Run
 from equipoise.store.transact import Store
 
 NEAR_ZERO = 1e-3
@@ -26,7 +26,7 @@ def stored(store: Store, run: Run) -> Recording:
     return recording(run.run_id, names, which, clients, steps, values, facts=facts, events=events)
 
 
-def facts_of(run: Run, partition: Partition | None, events: Sequence[Event]) -> dict[str, Any]:
+def facts_of(run: Run, partition: PartitionRecord | None, events: Sequence[Event]) -> dict[str, Any]:
     """What rules ask for beside numbers; what is not known is not there."""
     facts = {
         **_of_config(run.config),
@@ -65,7 +65,7 @@ def _switch(config: Mapping[str, Any], is_one_shot: bool) -> int | None:
     return int(place) if place.is_integer() and place >= 1 else None
 
 
-def _of_partition(partition: Partition, run: Run) -> dict[str, Any]:
+def _of_partition(partition: PartitionRecord, run: Run) -> dict[str, Any]:
     if not run.headline.startswith("accuracy/"):
         return {}
     counts = np.asarray(partition.counts)

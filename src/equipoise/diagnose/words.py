@@ -20,7 +20,7 @@ NAMED = 6
 
 
 @dataclass(frozen=True)
-class Words:
+class RuleWords:
     """What one rule says in one language."""
 
     says: Says
@@ -38,12 +38,12 @@ class Words:
         return when(steps, self.language)
 
 
-def words_of(rule: Rule, language: str) -> Words:
+def words_of(rule: Rule, language: str) -> RuleWords:
     """The rule's words in that language, or in English where they are not translated."""
     translated = translations(check_language(language)).get(rule.code)
     if translated is None:
-        return Words(rule.says, rule.cause, [remedy.text for remedy in rule.remedies], ENGLISH)
-    return Words(translated["says"], translated["cause"], translated["remedies"], language)
+        return RuleWords(rule.says, rule.cause, [remedy.text for remedy in rule.remedies], ENGLISH)
+    return RuleWords(translated["says"], translated["cause"], translated["remedies"], language)
 
 
 def translations(language: str) -> Mapping[str, Any]:

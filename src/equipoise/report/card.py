@@ -13,7 +13,7 @@ from equipoise.report.runs import traffic
 from equipoise.report.times import date_text, duration_text, seconds_of
 from equipoise.report.words import Say
 from equipoise.store import read
-from equipoise.store.records import Partition, Run
+from equipoise.store.records import PartitionRecord, Run
 from equipoise.store.transact import Store
 
 SHORT = 12
@@ -25,7 +25,7 @@ Groups = Mapping[str, Sequence[Run]]
 
 
 @dataclass(frozen=True)
-class Entry:
+class CardEntry:
     """A name and what is to be known under it: (of whom, what), of nobody in particular where it holds for all."""
 
     name: str
@@ -33,7 +33,7 @@ class Entry:
     is_command: bool = False
 
 
-def card(store: Store, groups: Groups, say: Say) -> list[Entry]:
+def card(store: Store, groups: Groups, say: Say) -> list[CardEntry]:
     """What to know before reading a figure."""
     commands = _by_label({label: again(group) for label, group in groups.items()})
     return [
@@ -41,16 +41,16 @@ def card(store: Store, groups: Groups, say: Say) -> list[Entry]:
         *_training(groups, say),
         *_course(store, [run for group in groups.values() for run in group], say),
         _each(groups, say("environment"), _environment),
-        Entry(say("again"), commands, is_command=True),
+        CardEntry(say("again"), commands, is_command=True),
     ]
 
 
-def _data(store: Store, groups: Groups, say: Say) -> list[Entry]:
+def _data(store: Store, groups: Groups, say: Say) -> list[CardEntry]:
     fingerprints = {run.partition for group in groups.values() for run in group if run.partition}
     partitions = {fingerprint: read.partition(store, fingerprint) for fingerprint in fingerprints}
 
-    def divided(key: str, tell: Callable[[Partition], str]) -> Entry:
-        return _each(groups, say(key), lambda run: tell(partitions[run.partition]) if run.partition else say("none"))
+    def divided(key: str, text: Callable[[PartitionRecord], str]) -> CardEntry:
+        return _each(groups, say(key), lambda run: text(partitions[run.partition]) if run.partition else say("none"))
 
     return [
         _each(groups, say("data"), lambda run: data(run.config["data"])),
@@ -61,8 +61,8 @@ def _data(store: Store, groups: Groups, say: Say) -> list[Entry]:
     ]
 
 
-def _training(groups: Groups, say: Say) -> list[Entry]:
-    told: dict[str, Callable[[Run], str]] = {
+def _training(groups: Groups, say: Say) -> list[CardEntry]:
+    texts: dict[str, Callable[[Run], str]] = {
         "communication": lambda run: _communication(run.config, say),
         "method": lambda run: settings(run.config["method"]),
         "balance": lambda run: settings(run.config["balance"]),
@@ -70,12 +70,12 @@ def _training(groups: Groups, say: Say) -> list[Entry]:
         "lr": lambda run: _learning_rate(run.config["client"]),
         "model": lambda run: settings(run.config["model"]),
     }
-    return [_each(groups, say(key), tell) for key, tell in told.items()]
+    return [_each(groups, say(key), text) for key, text in texts.items()]
 
 
-def _course(store: Store, runs: Sequence[Run], say: Say) -> list[Entry]:
+def _course(store: Store, runs: Sequence[Run], say: Say) -> list[CardEntry]:
     moments = sorted(run.created for run in runs)
-    told = {
+    texts = {
         "seeds": ", ".join(str(seed) for seed in sorted({run.seed for run in runs})),
         "date": _range(date_text(moments[0]), date_text(moments[-1])),
         "duration": _duration(store, runs, say),
@@ -83,12 +83,12 @@ def _course(store: Store, runs: Sequence[Run], say: Say) -> list[Entry]:
         "up": _traffic(store, runs, "up"),
         "selection": say("selected_by"),
     }
-    return [Entry(say(key), [("", text)]) for key, text in told.items()]
+    return [CardEntry(say(key), [("", text)]) for key, text in texts.items()]
 
 
-def _each(groups: Groups, name: str, tell: Callable[[Run], str]) -> Entry:
+def _each(groups: Groups, name: str, text: Callable[[Run], str]) -> CardEntry:
     """What runs say, under the labels of those that say it."""
-    return Entry(name, _by_label({label: _joined(map(tell, group)) for label, group in groups.items()}))
+    return CardEntry(name, _by_label({label: _joined(map(text, group)) for label, group in groups.items()}))
 
 
 def _by_label(texts: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -122,7 +122,7 @@ def data(block: Mapping[str, Any]) -> str:
     return settings({"name": block["name"]} | {key: block[key] for key in shown if block.get(key) is not None})
 
 
-def _partition(found: Partition) -> str:
+def _partition(found: PartitionRecord) -> str:
     return settings(
         {"name": found.name, "clients": found.n_clients}
         | ({"α": found.options["alpha"]} if "alpha" in found.options else {})
@@ -132,8 +132,8 @@ def _partition(found: Partition) -> str:
 def _communication(config: Mapping[str, Any], say: Say) -> str:
     epochs = config["client"]["epochs"]
     if config["communication"] == "one-shot":
-        told = say("one-shot", epochs=epochs, checkpoints=config["checkpoints"])
-        return say("second", told=told) if config["server"]["predict"] in SECOND_EXCHANGE else told
+        first = say("one-shot", epochs=epochs, checkpoints=config["checkpoints"])
+        return say("second", first=first) if config["server"]["predict"] in SECOND_EXCHANGE else first
     return say("rounds", rounds=config["rounds"], epochs=epochs, fraction=config["server"]["fraction"])
 
 
@@ -153,9 +153,9 @@ def _duration(store: Store, runs: Sequence[Run], say: Say) -> str:
     over = sorted(seconds for run in runs if (seconds := seconds_of(run)) is not None)
     if not over:
         return say("not_over")
-    told = _range(duration_text(over[0]), duration_text(over[-1]))
+    duration = _range(duration_text(over[0]), duration_text(over[-1]))
     is_resumed = any(at.event.kind == "resumed" for run in runs for at in read.events(store, run.run_id))
-    return say("with_pauses", duration=told) if is_resumed else told
+    return say("with_pauses", duration=duration) if is_resumed else duration
 
 
 def _traffic(store: Store, runs: Sequence[Run], way: str) -> str:
@@ -170,8 +170,8 @@ def _environment(run: Run) -> str:
     return ", ".join(filter(None, [f"equipoise {run.version}", versions, found.get("machine")]))
 
 
-def _joined(told: Iterable[str]) -> str:
-    return "; ".join(dict.fromkeys(told))
+def _joined(texts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(texts))
 
 
 def _range(low: str, high: str) -> str:

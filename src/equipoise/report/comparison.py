@@ -10,27 +10,37 @@ from typing import Any
 
 from equipoise.diagnose.examine import examine
 from equipoise.diagnose.finding import Finding
-from equipoise.diagnose.recording import Recording, Row
-from equipoise.report.statistics import Curve, Difference, Figure, Users, best, figure, final, paired, paired_users
+from equipoise.diagnose.recording import Recording, TableRow
+from equipoise.report.statistics import (
+    Difference,
+    HeadlineCurve,
+    MeanStd,
+    UserGains,
+    best,
+    final,
+    mean_std,
+    paired,
+    paired_users,
+)
 
-REDUCTIONS: Mapping[str, Callable[[Curve], float]] = {"final": final, "best": best}
+REDUCTIONS: Mapping[str, Callable[[HeadlineCurve], float]] = {"final": final, "best": best}
 """How the checkpoints of a run become one figure."""
 UNIMPORTANT = ("name", "seed", "engine")
 """Keys that do not make two runs different configurations."""
 
 
 @dataclass(frozen=True)
-class Run:
+class ComparedRun:
     """What a comparison needs of a stored run."""
 
     label: str
     config: Mapping[str, Any]
     fingerprint: str
     metric: str
-    curve: Curve
+    curve: HeadlineCurve
     content: str = ""
     """The hash of its data."""
-    users: Users | None = None
+    users: UserGains | None = None
     """Where the metric is one of a ranking."""
     up: float = 0.0
     down: float = 0.0
@@ -40,15 +50,15 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparisonRow:
     """One row of a comparison."""
 
     label: str
     metric: str
     runs: Sequence[str]
     seeds: Sequence[int]
-    final: Figure
-    best: Figure
+    final: MeanStd
+    best: MeanStd
     difference: Difference | None
     differs: Mapping[str, Any]
     up: float = 0.0
@@ -64,7 +74,7 @@ class Line:
 class Comparison:
     """Rows in the order given; differences are against the first. `protocol` is what all rows share."""
 
-    lines: Sequence[Line]
+    lines: Sequence[ComparisonRow]
     protocol: Mapping[str, Any]
     findings: Sequence[Finding] = ()
     """What is wrong with the table as a table."""
@@ -79,7 +89,7 @@ class Comparison:
         }
 
 
-def compare(runs: Sequence[Run], language: str = "en") -> Comparison:
+def compare(runs: Sequence[ComparedRun], language: str = "en") -> Comparison:
     """Findings about the table are in that language."""
     groups = _groups(runs)
     flats = [flat_config(group[0].config) for group in groups]
@@ -98,10 +108,10 @@ def compare(runs: Sequence[Run], language: str = "en") -> Comparison:
     return Comparison(lines, {**shared, "partition.fingerprints": fingerprints}, findings)
 
 
-def _groups(runs: Sequence[Run]) -> list[list[Run]]:
+def _groups(runs: Sequence[ComparedRun]) -> list[list[ComparedRun]]:
     """Runs of one row: one configuration, and of each seed one set of data."""
     contents: dict[tuple[str, int], list[str]] = {}
-    groups: dict[tuple[str, int], list[Run]] = {}
+    groups: dict[tuple[str, int], list[ComparedRun]] = {}
     for run in runs:
         config = json.dumps(_plain(run.config), sort_keys=True)
         known = contents.setdefault((config, run.curve.seed), [])
@@ -111,24 +121,24 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
     return list(groups.values())
 
 
-def _row(label: str, group: Sequence[Run]) -> Row:
+def _row(label: str, group: Sequence[ComparedRun]) -> TableRow:
     """What the rules for tables read of a line."""
     newest = {run.curve.seed: run for run in group}
     results = {seed: tuple(newest[seed].curve.values) for seed in sorted(newest)}
     partitions = frozenset(run.fingerprint for run in newest.values())
-    return Row(label, flat_config(group[0].config), group[0].metric, results, partitions)
+    return TableRow(label, flat_config(group[0].config), group[0].metric, results, partitions)
 
 
-def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]) -> Line:
+def _line(group: Sequence[ComparedRun], first: Sequence[ComparedRun], differs: Mapping[str, Any]) -> ComparisonRow:
     newest = {run.curve.seed: run for run in group}
     curves = [newest[seed].curve for seed in sorted(newest)]
-    return Line(
+    return ComparisonRow(
         label=group[0].label + _healed(list(newest.values())),
         metric=group[0].metric,
         runs=[curve.run_id for curve in curves],
         seeds=[curve.seed for curve in curves],
-        final=figure([final(curve) for curve in curves]),
-        best=figure([best(curve) for curve in curves]),
+        final=mean_std([final(curve) for curve in curves]),
+        best=mean_std([best(curve) for curve in curves]),
         difference=None if group is first else _difference(group, first),
         differs=differs,
         up=fmean(run.up for run in newest.values()),
@@ -136,26 +146,26 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
     )
 
 
-def _healed(runs: Sequence[Run]) -> str:
+def _healed(runs: Sequence[ComparedRun]) -> str:
     """That a guard changed runs of a row, and how many of them."""
     codes = dict.fromkeys(code for run in runs for code in run.healed)
     n = sum(bool(run.healed) for run in runs)
     return f" (healed: {', '.join(codes)}{f', {n} of {len(runs)} seeds' if len(runs) > 1 else ''})" if codes else ""
 
 
-def _difference(ours: Sequence[Run], theirs: Sequence[Run], column: str = "final") -> Difference | None:
+def _difference(ours: Sequence[ComparedRun], theirs: Sequence[ComparedRun], column: str = "final") -> Difference | None:
     """User by user where both ranked the same items, else seed by seed."""
     users, figures = [], []
     for group in (ours, theirs):
-        users.append({run.curve.seed: run.users or Users({}, {}) for run in group})
+        users.append({run.curve.seed: run.users or UserGains({}, {}) for run in group})
         figures.append({run.curve.seed: REDUCTIONS[column](run.curve) for run in group})
     return paired_users(*users) or paired(*figures)
 
 
-def _leading(groups: Sequence[Sequence[Run]], column: str) -> set[int]:
+def _leading(groups: Sequence[Sequence[ComparedRun]], column: str) -> set[int]:
     """Rows that no row is clearly above, and that are clearly above some row."""
 
-    def is_above(mine: Sequence[Run], other: Sequence[Run]) -> bool:
+    def is_above(mine: Sequence[ComparedRun], other: Sequence[ComparedRun]) -> bool:
         lead = None if mine is other else _difference(mine, other, column)
         return lead is not None and lead.low > 0
 
@@ -163,7 +173,7 @@ def _leading(groups: Sequence[Sequence[Run]], column: str) -> set[int]:
     return {i for i in unbeaten if any(is_above(groups[i], other) for other in groups)}
 
 
-def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:
+def _distinct(line: ComparisonRow, lines: Sequence[ComparisonRow], run: ComparedRun) -> ComparisonRow:
     """A label that another row has too gets the settings it differs in, or the hash of its data."""
     alike = [other for other in lines if other.label == line.label]
     if len(alike) == 1:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import altair as alt
 
-from equipoise.report.figure import Bars
+from equipoise.report.figure import BarChart
 from equipoise.report.palette import GREY, Chart, colour
 
 FEW_BARS = 20
@@ -20,7 +20,7 @@ LONGER = 1.15
 """How much longer than the longest bar the axis is: a number stands behind it."""
 
 
-def across(figure: Bars) -> Chart:
+def across(figure: BarChart) -> Chart:
     """One bar below the other, each with its name before it and its value behind it."""
     plain = alt.Chart(alt.InlineData(values=_rows(figure)))
     name = alt.Y("bar:N", title=None, sort=None, axis=NAMES)
@@ -35,7 +35,7 @@ def across(figure: Bars) -> Chart:
     return alt.layer(bars, text.encode(y=name, x=value, text="shown:N"))
 
 
-def upright(figure: Bars) -> Chart:
+def upright(figure: BarChart) -> Chart:
     n_bars = len(figure.bars) + len(figure.bounds)
     longest = max(map(len, [*figure.bars, *figure.bounds]), default=0)
     overlap: Literal["greedy", False] = False if n_bars <= FEW_BARS else "greedy"
@@ -47,11 +47,11 @@ def upright(figure: Bars) -> Chart:
     return drawn
 
 
-def _rows(figure: Bars) -> list[dict[str, Any]]:
+def _rows(figure: BarChart) -> list[dict[str, Any]]:
     return [{"bar": name, "value": value} for name, value in {**figure.bars, **figure.bounds}.items()]
 
 
-def _colour(figure: Bars) -> alt.Color:
+def _colour(figure: BarChart) -> alt.Color:
     """What bars are held against is grey."""
     places = {name: figure.colours.get(name, 0) for name in figure.bars} | dict.fromkeys(figure.bounds, GREY)
     scale = alt.Scale(domain=list(places), range=[colour(place) for place in places.values()])

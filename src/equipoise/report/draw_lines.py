@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from equipoise.report.figure import Line, Lines
+from equipoise.report.figure import ChartLine, LineChart
 from equipoise.report.palette import ROOM, Chart, colour, legend
 from equipoise.report.ticks import label_expression, log_ticks
 from equipoise.report.words import Say
@@ -17,15 +17,15 @@ FEW_STEPS = 12
 """Up to so many checkpoints each has its tick."""
 
 
-def lines(figure: Lines, say: Say) -> Chart:
+def lines(figure: LineChart, say: Say) -> Chart:
     rows = [row for line in figure.lines for row in _rows(line, figure.is_log)]
     x, y = _x(figure, say), _y(figure, rows, "value")
     plain = alt.Chart(alt.InlineData(values=rows)).encode(x=x, color=_colour(figure))
-    told = alt.Tooltip("value:Q", title=figure.y, format=".2%" if figure.is_share else ".4~g")
+    value = alt.Tooltip("value:Q", title=figure.y, format=".2%" if figure.is_share else ".4~g")
     curves = plain.mark_line(point=alt.OverlayMarkDef(size=28, filled=True)).encode(
         y=y,
         strokeDash=_dash(figure),
-        tooltip=[alt.Tooltip("line:N", title=" "), alt.Tooltip("step:Q", title=say("step")), told],
+        tooltip=[alt.Tooltip("line:N", title=" "), alt.Tooltip("step:Q", title=say("step")), value],
     )
     layers: list[Any] = [curves]
     if any(line.low for line in figure.lines):
@@ -33,7 +33,7 @@ def lines(figure: Lines, say: Say) -> Chart:
     return alt.layer(*layers, *_bounds(figure.bounds), *_marks(figure.marks)).add_params(ROOM)
 
 
-def _rows(line: Line, is_log: bool) -> list[dict[str, Any]]:
+def _rows(line: ChartLine, is_log: bool) -> list[dict[str, Any]]:
     """A logarithmic axis has no place for what is not above zero."""
     bands = line.low and line.high
     lows, highs = (line.low, line.high) if bands else (line.values, line.values)
@@ -44,14 +44,14 @@ def _rows(line: Line, is_log: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _x(figure: Lines, say: Say) -> alt.X:
+def _x(figure: LineChart, say: Say) -> alt.X:
     steps = sorted({step for line in figure.lines for step in line.steps})
     ticks = {"values": steps} if len(steps) <= FEW_STEPS else {"tickMinStep": 1}
     axis = alt.Axis(format="d", grid=False, labelOverlap="greedy", **ticks)
     return alt.X("step:Q", title=say("step"), axis=axis, scale=alt.Scale(zero=False, nice=False))
 
 
-def _y(figure: Lines, rows: list[dict[str, Any]], field: str) -> alt.Y:
+def _y(figure: LineChart, rows: list[dict[str, Any]], field: str) -> alt.Y:
     seen = [row[key] for row in rows for key in ("value", "low", "high") if key in row]
     seen += [level for level in figure.bounds.values() if level > 0]
     if figure.is_log and seen:
@@ -63,14 +63,14 @@ def _y(figure: Lines, rows: list[dict[str, Any]], field: str) -> alt.Y:
     return alt.Y(f"{field}:Q", title=figure.y, scale=scale, axis=axis)
 
 
-def _colour(figure: Lines) -> alt.Color:
+def _colour(figure: LineChart) -> alt.Color:
     """By name, in the order of the lines; a line may have a place in the palette of its own."""
     places = {line.name: i if line.place is None else line.place for i, line in enumerate(figure.lines)}
     scale = alt.Scale(domain=list(places), range=[colour(place) for place in places.values()])
     return alt.Color("line:N", title=None, scale=scale, legend=legend(list(places)))
 
 
-def _dash(figure: Lines) -> alt.StrokeDash:
+def _dash(figure: LineChart) -> alt.StrokeDash:
     """Of the same names, so that the legend shows it."""
     dashes = {line.name: DASHED if line.is_dashed else SOLID for line in figure.lines}
     scale = alt.Scale(domain=list(dashes), range=list(dashes.values()))

@@ -18,7 +18,7 @@ Scale: TypeAlias = Literal["linear", "sqrt", "cosine"]
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """Values over checkpoints, which are counted from 1; between `low` and `high` lies a band, where there is one."""
 
     name: str
@@ -32,10 +32,10 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lines:
+class LineChart:
     key: str
     y: str
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     is_log: bool = False
     is_share: bool = False
     bounds: Mapping[str, float] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Lines:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class Heatmap:
     """float64 [rows, columns]; NaN where nothing was recorded."""
 
     key: str
@@ -62,7 +62,7 @@ class Grid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bars:
+class BarChart:
     key: str
     x: str
     y: str
@@ -81,7 +81,7 @@ class Bars:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points:
+class ScatterChart:
     """float64 [N, 2], and what each point belongs to."""
 
     key: str
@@ -93,7 +93,7 @@ class Points:
     note: str = ""
 
 
-Figure: TypeAlias = Lines | Grid | Bars | Points
+Figure: TypeAlias = LineChart | Heatmap | BarChart | ScatterChart
 
 
 def thinned(n: int, most: int) -> NDArray[np.int64]:

@@ -10,8 +10,8 @@ import numpy as np
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import suggestion
 from equipoise.evaluate.rank_metrics import Protocol, per_user
-from equipoise.report.comparison import Run as Compared
-from equipoise.report.statistics import Curve, Users
+from equipoise.report.comparison import ComparedRun
+from equipoise.report.statistics import HeadlineCurve, UserGains
 from equipoise.report.stream import is_stream, stream
 from equipoise.store import metrics, read
 from equipoise.store.records import Run
@@ -28,7 +28,7 @@ def validation_of(run: Run) -> str:
     return "accuracy/validation" if run.headline.startswith("accuracy/") else f"{run.headline}/validation"
 
 
-def curve(store: Store, run: Run, metric: str | None = None) -> Curve:
+def curve(store: Store, run: Run, metric: str | None = None) -> HeadlineCurve:
     """The run's headline metric, or another, and validation over the checkpoints that were scored."""
     name = metric or run.headline
     rows = metrics.rows(store, run.run_id, names=[name, validation_of(run)], client="server")
@@ -37,7 +37,7 @@ def curve(store: Store, run: Run, metric: str | None = None) -> Curve:
     if not validation and is_stream(run):
         validation = {step: float(step) for step in values}  # a stream chooses nothing: the last slice stands
     steps = sorted(values.keys() & validation.keys())
-    return Curve(run.run_id, run.seed, steps, [values[s] for s in steps], [validation[s] for s in steps])
+    return HeadlineCurve(run.run_id, run.seed, steps, [values[s] for s in steps], [validation[s] for s in steps])
 
 
 def listed(store: Store, run: Run) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def traffic(store: Store, run: Run, way: str) -> float:
 
 def compared(
     store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None = None, metric: str | None = None
-) -> list[Compared]:
+) -> list[ComparedRun]:
     """Runs ready to be compared, under the given labels or their own, by their headline or another share; one without
     a scored checkpoint cannot be."""
     named = labels or {}
@@ -122,7 +122,7 @@ def compared(
     if empty:
         raise ConfigError(f"nothing was scored in {', '.join(empty)}", fix="leave it out, or `equipoise resume` it")
     return [
-        Compared(
+        ComparedRun(
             _label(store, run, named),
             run.config,
             run.partition or "",
@@ -138,7 +138,7 @@ def compared(
     ]
 
 
-def _users(store: Store, run: Run, metric: str) -> Users | None:
+def _users(store: Store, run: Run, metric: str) -> UserGains | None:
     """What ranks are worth to a metric of all users; None for any other metric, and where ranks were not kept."""
     if not metric.startswith(RANKED):
         return None
@@ -150,7 +150,7 @@ def _users(store: Store, run: Run, metric: str) -> Users | None:
             found[row.name][row.client] = row.value
     ours, markov = (found[name] for name in names)
     gains = per_user(np.array(list(ours.values())), protocol).get(metric)
-    return None if gains is None or not ours else Users(dict(zip(ours, gains.tolist(), strict=True)), markov)
+    return None if gains is None or not ours else UserGains(dict(zip(ours, gains.tolist(), strict=True)), markov)
 
 
 def _require_share(store: Store, runs: Sequence[Run], metric: str) -> None:

@@ -12,7 +12,7 @@ from safetensors.numpy import load
 
 from equipoise.diagnose.recording import Recording
 from equipoise.store import blobs, read
-from equipoise.store.records import Partition, Run
+from equipoise.store.records import PartitionRecord, Run
 from equipoise.store.transact import Store
 
 PICTURES = "pictures"
@@ -20,19 +20,19 @@ Projection: TypeAlias = Literal["pca", "tsne"]
 
 
 @dataclass(frozen=True)
-class Source:
+class FigureSource:
     run: Run
     recording: Recording
-    partition: Partition | None
+    partition: PartitionRecord | None
     pictures: Mapping[str, NDArray[Any]]
     """labels [N], features/<client> [N, D], prototypes/<client>, prototypes, anchors [C, D]; empty if none was kept."""
     projection: Projection = "pca"
     """How features are brought onto a plane."""
 
 
-def source(store: Store, run: Run, recorded: Recording, projection: Projection = "pca") -> Source:
+def source(store: Store, run: Run, recorded: Recording, projection: Projection = "pca") -> FigureSource:
     partition = read.partition(store, run.partition) if run.partition else None
-    return Source(run, recorded.finite(), partition, _pictures(store, run), projection)
+    return FigureSource(run, recorded.finite(), partition, _pictures(store, run), projection)
 
 
 def _pictures(store: Store, run: Run) -> dict[str, NDArray[Any]]:

@@ -22,7 +22,7 @@ from equipoise.evaluate import intervals
 
 
 @dataclass(frozen=True)
-class Curve:
+class HeadlineCurve:
     """One run's headline metric over its scored checkpoints, and validation beside it."""
 
     run_id: str
@@ -33,7 +33,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Users:
+class UserGains:
     """What the rank of every user's item is worth to a metric, and where a Markov table puts that item: two runs with
     the same table ranked the same items for the same users."""
 
@@ -42,7 +42,7 @@ class Users:
 
 
 @dataclass(frozen=True)
-class Figure:
+class MeanStd:
     """mean ± std over n runs; std is NaN for a single run."""
 
     mean: float
@@ -66,22 +66,22 @@ class Difference:
         return self.low > 0 or self.high < 0
 
 
-def final(curve: Curve) -> float:
+def final(curve: HeadlineCurve) -> float:
     return curve.values[-1]
 
 
-def best(curve: Curve) -> float:
+def best(curve: HeadlineCurve) -> float:
     """The test value where validation peaks.
 
-    >>> best(Curve("a", 0, [0, 1, 2], [0.5, 0.9, 0.6], [0.4, 0.3, 0.6]))
+    >>> best(HeadlineCurve("a", 0, [0, 1, 2], [0.5, 0.9, 0.6], [0.4, 0.3, 0.6]))
     0.6
     """
     chosen = max(range(len(curve.values)), key=lambda i: curve.validation[i])
     return curve.values[chosen]
 
 
-def figure(values: Sequence[float]) -> Figure:
-    return Figure(fmean(values), stdev(values) if len(values) > 1 else math.nan, len(values))
+def mean_std(values: Sequence[float]) -> MeanStd:
+    return MeanStd(fmean(values), stdev(values) if len(values) > 1 else math.nan, len(values))
 
 
 def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference | None:
@@ -95,7 +95,7 @@ def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference
     return Difference(mean, mean - half, mean + half, n)
 
 
-def paired_users(ours: Mapping[int, Users], theirs: Mapping[int, Users]) -> Difference | None:
+def paired_users(ours: Mapping[int, UserGains], theirs: Mapping[int, UserGains]) -> Difference | None:
     """The same user by user, over common seeds; None unless both ranked the same items in every one of them."""
     common = sorted(ours.keys() & theirs.keys())
     if not common or any(not ours[s].markov or ours[s].markov != theirs[s].markov for s in common):

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from equipoise.diagnose.words import labels
 from equipoise.report.bytes import bytes_text
-from equipoise.report.comparison import Comparison, Line
-from equipoise.report.statistics import Difference, Figure
+from equipoise.report.comparison import Comparison, ComparisonRow
+from equipoise.report.statistics import Difference, MeanStd
 
 HEADER = {
     "configuration": "configuration",
@@ -30,12 +30,12 @@ HEADER = {
 LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰ"
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     text: str
     is_bold: bool
 
 
-def per_cent(figure: Figure, plus_minus: str = "±") -> str:
+def per_cent(figure: MeanStd, plus_minus: str = "±") -> str:
     mean = f"{100 * figure.mean:.2f}"
     return mean if math.isnan(figure.std) else f"{mean} {plus_minus} {100 * figure.std:.2f}"
 
@@ -52,12 +52,12 @@ def columns(comparison: Comparison) -> list[str]:
     return [name for name in HEADER if name != "delta" or len(comparison.lines) > 1]
 
 
-def rows(comparison: Comparison) -> list[list[Cell]]:
+def rows(comparison: Comparison) -> list[list[TableCell]]:
     """The cells of `columns`."""
     return [_row(line, comparison) for line in comparison.lines]
 
 
-def _row(line: Line, comparison: Comparison) -> list[Cell]:
+def _row(line: ComparisonRow, comparison: Comparison) -> list[TableCell]:
     texts = {
         "configuration": line.label + signs_of(line, comparison),
         "n": str(line.final.n),
@@ -67,10 +67,10 @@ def _row(line: Line, comparison: Comparison) -> list[Cell]:
         "up": bytes_text(line.up),
         "down": bytes_text(line.down),
     }
-    return [Cell(texts[name], name in line.leads) for name in columns(comparison)]
+    return [TableCell(texts[name], name in line.leads) for name in columns(comparison)]
 
 
-def signs_of(line: Line, comparison: Comparison) -> str:
+def signs_of(line: ComparisonRow, comparison: Comparison) -> str:
     """Superscript letters of the findings that concern the row, as they are listed below the table."""
     codes = [finding.code for finding in comparison.findings]
     letters = "".join(LETTERS[codes.index(code)] for code in line.marks)
@@ -117,7 +117,7 @@ def latex(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _latex_cell(cell: Cell) -> str:
+def _latex_cell(cell: TableCell) -> str:
     text = _escaped(cell.text).replace("±", "$\\pm$").replace("–", "--")
     return f"\\textbf{{{text}}}" if cell.is_bold else text
 
@@ -175,5 +175,5 @@ def _notes(comparison: Comparison) -> list[str]:
     return [*notes, *remarks(comparison), *(_source(line) for line in comparison.lines)]
 
 
-def _source(line: Line) -> str:
+def _source(line: ComparisonRow) -> str:
     return f"{line.label}: {line.metric} of runs {', '.join(line.runs)}."

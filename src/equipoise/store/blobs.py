@@ -26,7 +26,7 @@ PART = ".part-"
 
 
 @dataclass(frozen=True)
-class Collected:
+class CollectedBlobs:
     """What a collection removed: how many files, how many bytes."""
 
     files: int
@@ -94,7 +94,7 @@ def referring(store: Store) -> Iterator[None]:
         yield
 
 
-def gc(store: Store, referenced: Callable[[], Collection[str]]) -> Collected:
+def gc(store: Store, referenced: Callable[[], Collection[str]]) -> CollectedBlobs:
     """Remove blobs that nothing refers to and what killed writers left; `referenced` is asked under the lock."""
     removed = []
     try:
@@ -106,7 +106,7 @@ def gc(store: Store, referenced: Callable[[], Collection[str]]) -> Collected:
                     path.unlink()
     except OSError as error:
         raise from_disk(error, str(store.blobs)) from error
-    return Collected(len(removed), sum(removed))
+    return CollectedBlobs(len(removed), sum(removed))
 
 
 def blob_path(store: Store, digest: str) -> Path:

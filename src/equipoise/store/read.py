@@ -13,7 +13,7 @@ from equipoise.core.values import Event
 from equipoise.store import tables
 from equipoise.store.locks import is_alive
 from equipoise.store.metrics import final_metrics, metrics, rows
-from equipoise.store.records import Checkpoint, Client, Partition, Recorded, Run, Status
+from equipoise.store.records import Checkpoint, Client, PartitionRecord, RecordedEvent, Run, Status
 from equipoise.store.transact import Store, reading
 
 LATEST = "latest"
@@ -85,13 +85,13 @@ def checkpoints(store: Store, run_id: str) -> list[Checkpoint]:
         return [Checkpoint(*row) for row in connection.execute(query)]
 
 
-def events(store: Store, run_id: str) -> list[Recorded]:
+def events(store: Store, run_id: str) -> list[RecordedEvent]:
     """What happened, in the order in which it was written down."""
     table = tables.events.c
     columns = (table.time, table.kind, table.message, table.step, table.client, table.detail)
     query = select(*columns).where(table.run_id == run_id).order_by(table.id)
     with reading(store) as connection:
-        return [Recorded(time, Event(*about)) for time, *about in connection.execute(query)]
+        return [RecordedEvent(time, Event(*about)) for time, *about in connection.execute(query)]
 
 
 def fused(store: Store) -> dict[str, str]:
@@ -118,14 +118,14 @@ def clients(store: Store, run_id: str) -> list[Client]:
         return [Client(*row) for row in connection.execute(query)]
 
 
-def partition(store: Store, fingerprint: str) -> Partition:
+def partition(store: Store, fingerprint: str) -> PartitionRecord:
     table = tables.partitions
     with reading(store) as connection:
         row = connection.execute(select(table).where(table.c.fingerprint == fingerprint)).mappings().one_or_none()
     if row is None:
         fix = "`equipoise show RUN` gives the fingerprint of a run"
         raise StoreError(f"there is no partition '{fingerprint}'", where=store.location, fix=fix)
-    return Partition(**dict(row))
+    return PartitionRecord(**dict(row))
 
 
 def sweeps(store: Store) -> list[str]:

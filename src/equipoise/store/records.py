@@ -58,7 +58,7 @@ class Client:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Partition:
+class PartitionRecord:
     """Who owns what; `counts[k][c]` per client and class, `owners` the digest of the blob with the index map.
 
     Both are of the first clients only where there are more than were counted.
@@ -92,7 +92,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedEvent:
     """An event, and when it was written down."""
 
     time: str

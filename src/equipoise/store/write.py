@@ -22,14 +22,14 @@ from equipoise.core.values import Event, Row
 from equipoise.store import tables
 from equipoise.store.locks import hold, is_alive
 from equipoise.store.migrations import ADVISORY_KEY
-from equipoise.store.records import Client, Ending, NewRun, Partition, new_run_id, now
+from equipoise.store.records import Client, Ending, NewRun, PartitionRecord, new_run_id, now
 from equipoise.store.transact import Store, writing
 
 
 def create_run(
     store: Store,
     run: NewRun,
-    partition: Partition | None = None,
+    partition: PartitionRecord | None = None,
     clients: Iterable[Client] = (),
     events: Iterable[Event] = (),
 ) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 from equipoise.diagnose.rules.inactive_knob import differing
@@ -42,7 +42,7 @@ def confounded(run: Recording, limit: Limits) -> Iterator[Sign]:
             yield Sign(None, [], {"nearest": nearest.label, "n": len(keys), "keys": ", ".join(keys)}, row=row.label)
 
 
-def options(row: Row, other: Row) -> list[str]:
+def options(row: TableRow, other: TableRow) -> list[str]:
     """What two rows differ in, a block that has another name counted once."""
     found = []
     for key in differing(row, other):
@@ -52,5 +52,5 @@ def options(row: Row, other: Row) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _method(row: Row) -> object:
+def _method(row: TableRow) -> object:
     return row.settings.get("method.name")

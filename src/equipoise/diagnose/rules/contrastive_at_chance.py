@@ -27,10 +27,10 @@ from equipoise.diagnose.rule import Limit, Limits, Rule
 )
 def contrastive_at_chance(run: Recording, limit: Limits) -> Iterator[Sign]:
     half = run.steps // 2
-    loss, told = run.mean("loss/align").since(half), run.mean("contrast/chance").since(half)
+    loss, recorded = run.mean("loss/align").since(half), run.mean("contrast/chance").since(half)
     if not len(loss):
         return
-    chance = float(told.values.mean()) if len(told) else float(np.log(float(run.facts["contrast_batch"])))
+    chance = float(recorded.values.mean()) if len(recorded) else float(np.log(float(run.facts["contrast_batch"])))
     mean = float(loss.values.mean())
     if abs(mean - chance) < limit["share"] * chance:
         yield Sign(None, loss.steps.tolist(), {"loss": mean, "chance": chance})

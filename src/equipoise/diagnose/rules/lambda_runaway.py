@@ -82,7 +82,7 @@ def lambda_runaway(run: Recording, limit: Limits) -> Iterator[Sign]:
     yield from sorted(found, key=lambda sign: -float(sign.numbers["last"]))
 
 
-class View(NamedTuple):
+class _View(NamedTuple):
     """λ, λ·s and L_a over the same checkpoints."""
 
     lam: Curve
@@ -90,7 +90,7 @@ class View(NamedTuple):
     align: Curve
 
 
-def _views(lam: Curve, schedule: Curve, align: Curve) -> Iterator[View]:
+def _views(lam: Curve, schedule: Curve, align: Curve) -> Iterator[_View]:
     """The whole run in parts; and its end in full, where λ·s is highest there."""
     yield _view(*(coarse(curve, PARTS) for curve in (lam, schedule, align)))
     if len(lam) > PARTS:
@@ -99,9 +99,9 @@ def _views(lam: Curve, schedule: Curve, align: Curve) -> Iterator[View]:
             yield _view(lam.since(since), schedule.since(since), align.since(since))
 
 
-def _view(lam: Curve, schedule: Curve, align: Curve) -> View:
+def _view(lam: Curve, schedule: Curve, align: Curve) -> _View:
     s = schedule.values if len(schedule) == len(lam) else np.ones(len(lam))
-    return View(lam, lam.values * s, align)
+    return _View(lam, lam.values * s, align)
 
 
 def _running(used: np.ndarray, align: Curve, limit: Limits) -> np.ndarray:

@@ -10,7 +10,7 @@ from math import sqrt
 from statistics import fmean, stdev
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limit, Limits, Rule
 
@@ -40,7 +40,7 @@ def noise_not_gain(run: Recording, limit: Limits) -> Iterator[Sign]:
             yield Sign(None, [], {**numbers, "first": first.label}, row=row.label)
 
 
-def paired(row: Row, first: Row) -> list[float]:
+def paired(row: TableRow, first: TableRow) -> list[float]:
     """Differences of the last results over common seeds."""
     mine, its = row.finals, first.finals
     return [mine[seed] - its[seed] for seed in sorted(mine.keys() & its.keys())]

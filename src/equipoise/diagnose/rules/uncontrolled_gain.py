@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limit, Limits, Rule
 from equipoise.diagnose.rules.inactive_knob import differing
@@ -53,6 +53,6 @@ def uncontrolled_gain(run: Recording, limit: Limits) -> Iterator[Sign]:
             yield Sign(None, [], {**numbers, "share": share}, "recovers", row=row.label)
 
 
-def _gain(row: Row, first: Row) -> float:
+def _gain(row: TableRow, first: TableRow) -> float:
     gains = paired(row, first)
     return fmean(gains) if gains else 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 from equipoise.diagnose.rules.no_better_than_untrained import is_control
@@ -36,7 +36,7 @@ def unequal_budget(run: Recording, limit: Limits) -> Iterator[Sign]:
             yield Sign(None, [], {**numbers, "first": first.label}, row=row.label)
 
 
-def budget(row: Row) -> tuple[float, str]:
+def budget(row: TableRow) -> tuple[float, str]:
     """(passes over the data, how many samples there are)."""
     settings = row.settings
     epochs = float(settings.get("client.epochs") or 1)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from equipoise.diagnose.recording import Curve
-from equipoise.report.figure import Grid, thinned
-from equipoise.report.source import Source
+from equipoise.report.figure import Heatmap, thinned
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 MOST_COLUMNS, MOST_ROWS = 40, 100
@@ -17,7 +17,7 @@ FILLED = 0.1
 SHOWN = (("client-accuracy", "accuracy/test", "accuracy"), ("client-loss", "loss/base", "loss"))
 
 
-def clients(source: Source, say: Say) -> Iterator[Grid]:
+def clients(source: FigureSource, say: Say) -> Iterator[Heatmap]:
     for key, name, measure in SHOWN:
         curves = source.recording.clients(name)
         if curves:
@@ -26,7 +26,7 @@ def clients(source: Source, say: Say) -> Iterator[Grid]:
                 yield grid
 
 
-def _grid(curves: Sequence[Curve], key: str, measure: str, say: Say) -> Grid:
+def _grid(curves: Sequence[Curve], key: str, measure: str, say: Say) -> Heatmap:
     """Means within columns of equal width; NaN where a client recorded nothing there."""
     shown = [curves[i] for i in thinned(len(curves), MOST_ROWS)]
     steps = 1 + max(int(curve.steps[-1]) for curve in curves)
@@ -42,7 +42,7 @@ def _grid(curves: Sequence[Curve], key: str, measure: str, say: Say) -> Grid:
         say("thinned_clients", shown=len(shown), n=len(curves)) if len(shown) < len(curves) else "",
         say("binned", width=width) if width > 1 else "",
     ]
-    return Grid(
+    return Heatmap(
         key=key,
         x=say("step"),
         y=say("client"),

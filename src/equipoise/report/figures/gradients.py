@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.diagnose.recording import Curve, Recording
-from equipoise.report.figure import Bars, Figure, Line, Lines
+from equipoise.report.figure import BarChart, ChartLine, Figure, LineChart
 from equipoise.report.figures.curves import line, middle
 from equipoise.report.figures.terms import SUM, term_places
-from equipoise.report.source import Source
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 NORM = "grad/norm/"
@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 """A term that pulls less than this share of the strongest does not pull."""
 
 
-def gradients(source: Source, say: Say) -> Iterator[Figure]:
+def gradients(source: FigureSource, say: Say) -> Iterator[Figure]:
     run = source.recording
     norms = _pulling(_norms(run))
     if not any(curve.values.any() for curve in norms.values()):
@@ -28,12 +28,12 @@ def gradients(source: Source, say: Say) -> Iterator[Figure]:
     if max(len(curve) for curve in norms.values()) == 1:
         bars = {name: float(curve.values[0]) for name, curve in norms.items()}
         note = say("at_step", step=int(next(iter(norms.values())).steps[0]) + 1)
-        yield Bars(key="gradients", x="", y=say("norm"), bars=bars, colours=places, note=note)
+        yield BarChart(key="gradients", x="", y=say("norm"), bars=bars, colours=places, note=note)
         return
     lines = [replace(_named(term, curve, say), place=places[term]) for term, curve in norms.items()]
-    yield Lines(key="gradients", y=say("norm"), lines=lines, is_log=True)
+    yield LineChart(key="gradients", y=say("norm"), lines=lines, is_log=True)
     if cosines := run.clients("grad/cosine"):
-        yield Lines(key="conflict", y=say("cosine"), lines=[middle(say("median"), cosines)], bounds={"0": 0.0})
+        yield LineChart(key="conflict", y=say("cosine"), lines=[middle(say("median"), cosines)], bounds={"0": 0.0})
 
 
 def _norms(run: Recording) -> dict[str, Curve]:
@@ -54,6 +54,6 @@ def _pulling(norms: Mapping[str, Curve]) -> dict[str, Curve]:
     }
 
 
-def _named(term: str, curve: Curve, say: Say) -> Line:
+def _named(term: str, curve: Curve, say: Say) -> ChartLine:
     """A logarithmic axis has no place for a term that never pulls; its name says so."""
     return line(term if curve.values.any() else say("never_pulls", term=term), curve)

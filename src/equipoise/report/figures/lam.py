@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.diagnose.recording import Curve
-from equipoise.report.figure import Line, Lines
+from equipoise.report.figure import ChartLine, LineChart
 from equipoise.report.figures.curves import OWN_LINES, client_places, extremes, line, middle
 from equipoise.report.palette import GREY
-from equipoise.report.source import Source
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 
-def lam(source: Source, say: Say) -> Iterator[Lines]:
+def lam(source: FigureSource, say: Say) -> Iterator[LineChart]:
     run = source.recording
     used = [curve for curve in run.clients("lam/used") if (curve.values > 0).any()]
     if not used:
@@ -28,10 +28,10 @@ def lam(source: Source, say: Say) -> Iterator[Lines]:
     bounds = {say(key): float(value) for key, value in known.items() if value}
     notes = [_note(used, say) if len(used) > OWN_LINES else "", say("dashed_schedule") if moves else ""]
     note = say("sentences").join(filter(None, notes))
-    yield Lines(key="lam", y=say("lam_axis"), lines=lines, is_log=True, bounds=bounds, note=note)
+    yield LineChart(key="lam", y=say("lam_axis"), lines=lines, is_log=True, bounds=bounds, note=note)
 
 
-def _lines(used: list[Curve], say: Say) -> list[Line]:
+def _lines(used: list[Curve], say: Say) -> list[ChartLine]:
     """A line per client; of many the middle, and who is furthest from it."""
     if len(used) > OWN_LINES:
         ends = extremes((say("lowest"), say("highest")), used)

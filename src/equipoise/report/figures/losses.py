@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.report.figure import Lines
+from equipoise.report.figure import LineChart
 from equipoise.report.figures.curves import line
 from equipoise.report.figures.terms import SUM, term_places
-from equipoise.report.source import Source
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 WIDE = 30.0
 """Terms further apart than this are drawn on a logarithmic axis."""
 
 
-def losses(source: Source, say: Say) -> Iterator[Lines]:
+def losses(source: FigureSource, say: Say) -> Iterator[LineChart]:
     run = source.recording
     curves = {name.removeprefix("loss/"): run.mean(name) for name in run.names("loss/*") if run.clients(name)}
     if not curves:
@@ -28,4 +28,4 @@ def losses(source: Source, say: Say) -> Iterator[Lines]:
     places = term_places(terms)
     lines = [replace(line(term, curves[term], is_dashed=term == SUM), place=places[term]) for term in terms]
     note = say("logarithmic") if is_wide else ""
-    yield Lines(key="losses", y=say("loss"), lines=lines, is_log=is_wide, note=note)
+    yield LineChart(key="losses", y=say("loss"), lines=lines, is_log=is_wide, note=note)
