@@ -1,4 +1,4 @@
-"""The protocol card: under which conditions figures were made, what runs have in common and where they differ."""
+"""The protocol card: the conditions of the runs, what they share and where they differ."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from equipoise.store.records import PartitionRecord, Run
 from equipoise.store.transact import Store
 
 SHORT = 12
-"""Characters of a fingerprint that are shown."""
+"""Characters shown of a fingerprint."""
 MOST_SETTINGS = 10
-"""A block with more of them is shown by its name."""
+"""A block with more settings is shown by its name only."""
 Groups = Mapping[str, Sequence[Run]]
-"""Label of a configuration → its runs, which differ in their seed."""
+"""Label of a configuration → its runs, which differ only in their seed."""
 
 
 @dataclass(frozen=True)
 class CardEntry:
-    """A name and what is to be known under it: (of whom, what), of nobody in particular where it holds for all."""
+    """One row of the card: a name and lines of (labels, text); the labels are empty if the text holds for all runs."""
 
     name: str
     lines: Sequence[tuple[str, str]]
@@ -34,7 +34,7 @@ class CardEntry:
 
 
 def card(store: Store, groups: Groups, say: Say) -> list[CardEntry]:
-    """What to know before reading a figure."""
+    """The rows of the card for these configurations."""
     commands = _by_label({label: again(group) for label, group in groups.items()})
     return [
         *_data(store, groups, say),
@@ -87,12 +87,12 @@ def _course(store: Store, runs: Sequence[Run], say: Say) -> list[CardEntry]:
 
 
 def _each(groups: Groups, name: str, text: Callable[[Run], str]) -> CardEntry:
-    """What runs say, under the labels of those that say it."""
+    """One row of the card, with the text that each run gives."""
     return CardEntry(name, _by_label({label: _joined(map(text, group)) for label, group in groups.items()}))
 
 
 def _by_label(texts: Mapping[str, str]) -> list[tuple[str, str]]:
-    """One line where the same holds for all, otherwise one for each thing that holds, with the labels of whom."""
+    """Groups labels by text: one line without labels if all texts are equal, otherwise one line per text."""
     said: dict[str, list[str]] = {}
     for label, text in texts.items():
         said.setdefault(text, []).append(label)
@@ -100,7 +100,7 @@ def _by_label(texts: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def settings(block: Mapping[str, Any]) -> str:
-    """A block of a configuration on one line.
+    """One block of a configuration as a line of text.
 
     >>> settings({"name": "cnn", "width": 16, "norm": None, "head": {"bias": 0}})
     'cnn (width 16, head.bias 0)'
@@ -149,7 +149,7 @@ def _tested(run: Run, say: Say) -> str:
 
 
 def _duration(store: Store, runs: Sequence[Run], say: Say) -> str:
-    """From start to end; a run that is not over has none, and pauses of one that was resumed are in it."""
+    """From start to end, including pauses of resumed runs; unfinished runs have no duration."""
     over = sorted(seconds for run in runs if (seconds := seconds_of(run)) is not None)
     if not over:
         return say("not_over")

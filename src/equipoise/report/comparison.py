@@ -1,4 +1,4 @@
-"""Runs side by side: one row per configuration, over its seeds; every cell resolves to run ids and a reduction."""
+"""Compares runs: one row per configuration, over its seeds. Every cell resolves to run ids and a reduction."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from equipoise.report.statistics import (
 )
 
 REDUCTIONS: Mapping[str, Callable[[HeadlineCurve], float]] = {"final": final, "best": best}
-"""How the checkpoints of a run become one figure."""
+"""How the checkpoints of a run become one number."""
 UNIMPORTANT = ("name", "seed", "engine")
-"""Keys that do not make two runs different configurations."""
+"""Keys that do not count as a difference between configurations."""
 
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """What a comparison needs of a stored run."""
+    """The part of a stored run that a comparison needs."""
 
     label: str
     config: Mapping[str, Any]
@@ -39,12 +39,12 @@ class ComparedRun:
     metric: str
     curve: HeadlineCurve
     content: str = ""
-    """The hash of its data."""
+    """The hash of the data."""
     users: UserGains | None = None
-    """Where the metric is one of a ranking."""
+    """Per-user values, if the metric is a ranking metric."""
     up: float = 0.0
     down: float = 0.0
-    """Bytes of the whole run, all that went up and all that went down."""
+    """Bytes of the whole run, sent up and sent down."""
     healed: Sequence[str] = ()
     """Codes of findings that a guard reacted to."""
 
@@ -63,21 +63,21 @@ class ComparisonRow:
     differs: Mapping[str, Any]
     up: float = 0.0
     down: float = 0.0
-    """Bytes of a run, mean over its seeds."""
+    """Bytes per run, mean over seeds."""
     leads: Sequence[str] = ()
-    """Columns in which no row is clearly above it, and it is clearly above some row."""
+    """Columns in which no row is clearly better, and this row is clearly better than some row."""
     marks: Sequence[str] = ()
     """Codes of findings that concern this row."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows in the order given; differences are against the first. `protocol` is what all rows share."""
+    """Rows in the given order; differences are against the first. `protocol` holds the settings that all rows share."""
 
     lines: Sequence[ComparisonRow]
     protocol: Mapping[str, Any]
     findings: Sequence[Finding] = ()
-    """What is wrong with the table as a table."""
+    """Findings about the table as a whole."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -90,7 +90,7 @@ class Comparison:
 
 
 def compare(runs: Sequence[ComparedRun], language: str = "en") -> Comparison:
-    """Findings about the table are in that language."""
+    """Compares these runs; findings about the table are written in that language."""
     groups = _groups(runs)
     flats = [flat_config(group[0].config) for group in groups]
     shared = {key: value for key, value in flats[0].items() if all(other.get(key) == value for other in flats)}
@@ -109,7 +109,7 @@ def compare(runs: Sequence[ComparedRun], language: str = "en") -> Comparison:
 
 
 def _groups(runs: Sequence[ComparedRun]) -> list[list[ComparedRun]]:
-    """Runs of one row: one configuration, and of each seed one set of data."""
+    """Groups runs into rows: the same configuration, and one data set per seed."""
     contents: dict[tuple[str, int], list[str]] = {}
     groups: dict[tuple[str, int], list[ComparedRun]] = {}
     for run in runs:
@@ -122,7 +122,7 @@ def _groups(runs: Sequence[ComparedRun]) -> list[list[ComparedRun]]:
 
 
 def _row(label: str, group: Sequence[ComparedRun]) -> TableRow:
-    """What the rules for tables read of a line."""
+    """The row as the rules for comparisons read it."""
     newest = {run.curve.seed: run for run in group}
     results = {seed: tuple(newest[seed].curve.values) for seed in sorted(newest)}
     partitions = frozenset(run.fingerprint for run in newest.values())
@@ -147,14 +147,14 @@ def _line(group: Sequence[ComparedRun], first: Sequence[ComparedRun], differs: M
 
 
 def _healed(runs: Sequence[ComparedRun]) -> str:
-    """That a guard changed runs of a row, and how many of them."""
+    """A note for the label if a guard changed runs of the row, with their number."""
     codes = dict.fromkeys(code for run in runs for code in run.healed)
     n = sum(bool(run.healed) for run in runs)
     return f" (healed: {', '.join(codes)}{f', {n} of {len(runs)} seeds' if len(runs) > 1 else ''})" if codes else ""
 
 
 def _difference(ours: Sequence[ComparedRun], theirs: Sequence[ComparedRun], column: str = "final") -> Difference | None:
-    """User by user where both ranked the same items, else seed by seed."""
+    """Paired by user if both rows ranked the same items, otherwise paired by seed."""
     users, figures = [], []
     for group in (ours, theirs):
         users.append({run.curve.seed: run.users or UserGains({}, {}) for run in group})
@@ -163,7 +163,7 @@ def _difference(ours: Sequence[ComparedRun], theirs: Sequence[ComparedRun], colu
 
 
 def _leading(groups: Sequence[Sequence[ComparedRun]], column: str) -> set[int]:
-    """Rows that no row is clearly above, and that are clearly above some row."""
+    """Rows that no row clearly beats and that clearly beat some row."""
 
     def is_above(mine: Sequence[ComparedRun], other: Sequence[ComparedRun]) -> bool:
         lead = None if mine is other else _difference(mine, other, column)
@@ -174,7 +174,7 @@ def _leading(groups: Sequence[Sequence[ComparedRun]], column: str) -> set[int]:
 
 
 def _distinct(line: ComparisonRow, lines: Sequence[ComparisonRow], run: ComparedRun) -> ComparisonRow:
-    """A label that another row has too gets the settings it differs in, or the hash of its data."""
+    """Makes a repeated label unique by the settings that differ, or by the hash of the data."""
     alike = [other for other in lines if other.label == line.label]
     if len(alike) == 1:
         return line
@@ -186,14 +186,14 @@ def _distinct(line: ComparisonRow, lines: Sequence[ComparisonRow], run: Compared
 
 
 def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the engine only how many clients train along one axis counts, where that was given: it moves the last bits."""
+    """Of the engine's settings only a given `together` counts, because it changes the last bits."""
     kept = {key: value for key, value in config.items() if key not in UNIMPORTANT}
     together = config.get("engine", {}).get("together")
     return kept if together is None else {**kept, "engine": {"together": together}}
 
 
 def flat_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Dotted keys of a stored configuration, without the ones that do not matter here."""
+    """Dotted keys of a stored configuration, except those that do not matter here."""
     flat: dict[str, Any] = {}
     for key, value in _plain(config).items():
         inner = value if isinstance(value, Mapping) else {"": value}

@@ -1,6 +1,6 @@
-"""A figure as a chart: one definition for the page, SVG, PNG and PDF.
+"""Draws a figure as an Altair chart: one definition serves the page, SVG, PNG and PDF.
 
-Backgrounds are transparent and text has no colour of its own, so that a page decides between light and dark.
+Backgrounds are transparent and text has no colour, so that the page chooses light or dark.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def draw(figure: Figure, say: Say) -> Chart:
 
 
 def height(figure: Figure) -> int:
-    """Pixels that suit the figure by itself; beside another it may be given more."""
+    """The natural height of the figure in pixels; the page may enlarge it to match its neighbour."""
     if isinstance(figure, Heatmap):
         return int(np.clip(22 * len(figure.rows), 110, 330)) + 50
     if isinstance(figure, BarChart) and figure.is_named:

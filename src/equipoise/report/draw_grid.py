@@ -1,4 +1,4 @@
-"""A table of amounts as coloured cells, with their numbers where there is room for them."""
+"""Draws heatmaps: coloured cells, with numbers where they fit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from equipoise.report.figure import Heatmap
 from equipoise.report.palette import AMOUNTS, EQUAL_CONTRAST, Chart
 
 NUMBERED = 150
-"""Grids of up to so many cells show their numbers."""
+"""Heatmaps with up to this many cells show numbers."""
 LARGEST, SMALLEST = 10, 6.5
-"""Pixels of a number; a cell that is narrower than the smallest shows none."""
+"""Font sizes in pixels; a cell too narrow for the smallest shows no number."""
 LETTER = 0.62
 """Width of a digit as a share of its height."""
 INK = f"luminance(scale('color', datum.value)) > {EQUAL_CONTRAST} ? 'black' : 'white'"
-"""Dark numbers on light cells, light ones on dark cells."""
+"""The numbers: dark on light cells, light on dark cells."""
 
 
 def grid(figure: Heatmap) -> Chart:
@@ -37,7 +37,7 @@ def grid(figure: Heatmap) -> Chart:
 
 
 def _size(figure: Heatmap) -> str:
-    """As large as the narrowest of width and height allows, for the longest number."""
+    """The largest font size at which the longest number fits into a cell."""
     seen = figure.values[np.isfinite(figure.values)]
     longest = max((len(_written(figure, value)) for value in seen), default=1)
     room = f"min({LARGEST}, bandwidth('x') / {LETTER * longest:.2f}, bandwidth('y'))"
@@ -45,7 +45,7 @@ def _size(figure: Heatmap) -> str:
 
 
 def _written(figure: Heatmap, value: float) -> str:
-    """About what the chart writes for it."""
+    """Approximately the text that the chart shows for a value."""
     return f"{value:.0%}" if figure.is_share else f"{value:.2f}" if figure.scale == "cosine" else f"{value:.3g}"
 
 

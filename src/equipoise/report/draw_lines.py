@@ -1,4 +1,4 @@
-"""Lines over checkpoints, with bands, level lines and an axis that is linear or logarithmic."""
+"""Draws line charts over checkpoints, with bands, level lines and a linear or logarithmic axis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equipoise.report.words import Say
 
 SOLID, DASHED = [1, 0], [5, 4]
 FEW_STEPS = 12
-"""Up to so many checkpoints each has its tick."""
+"""Up to this number of checkpoints, every checkpoint has a tick."""
 
 
 def lines(figure: LineChart, say: Say) -> Chart:
@@ -34,7 +34,7 @@ def lines(figure: LineChart, say: Say) -> Chart:
 
 
 def _rows(line: ChartLine, is_log: bool) -> list[dict[str, Any]]:
-    """A logarithmic axis has no place for what is not above zero."""
+    """The rows to draw; a logarithmic axis cannot show values at or below zero."""
     bands = line.low and line.high
     lows, highs = (line.low, line.high) if bands else (line.values, line.values)
     return [
@@ -64,21 +64,21 @@ def _y(figure: LineChart, rows: list[dict[str, Any]], field: str) -> alt.Y:
 
 
 def _colour(figure: LineChart) -> alt.Color:
-    """By name, in the order of the lines; a line may have a place in the palette of its own."""
+    """Colours by name, in the order of the lines; a line may choose its colour in the palette."""
     places = {line.name: i if line.place is None else line.place for i, line in enumerate(figure.lines)}
     scale = alt.Scale(domain=list(places), range=[colour(place) for place in places.values()])
     return alt.Color("line:N", title=None, scale=scale, legend=legend(list(places)))
 
 
 def _dash(figure: LineChart) -> alt.StrokeDash:
-    """Of the same names, so that the legend shows it."""
+    """Dashes by the same names as the colours, so that one legend shows both."""
     dashes = {line.name: DASHED if line.is_dashed else SOLID for line in figure.lines}
     scale = alt.Scale(domain=list(dashes), range=list(dashes.values()))
     return alt.StrokeDash("line:N", title=None, scale=scale, legend=legend(list(dashes)))
 
 
 def _bounds(bounds: Mapping[str, float]) -> list[Any]:
-    """Level lines with their names at the left end."""
+    """Horizontal level lines with their names at the left end."""
     if not bounds:
         return []
     rows = [{"name": name, "level": level} for name, level in bounds.items()]
@@ -89,7 +89,7 @@ def _bounds(bounds: Mapping[str, float]) -> list[Any]:
 
 
 def _marks(marks: Mapping[int, str]) -> list[Any]:
-    """Upright lines, each with what happened there at its top."""
+    """Vertical lines at events, with the event's text at the top."""
     if not marks:
         return []
     rows = [{"name": name, "step": step} for step, name in marks.items()]

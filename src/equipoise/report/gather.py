@@ -1,4 +1,4 @@
-"""Everything a report says, gathered from the store: verdict, protocol, results, pictures. Pages are made from this."""
+"""Gathers the content of a report from the store: findings, protocol, results and figures; `html` renders it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from equipoise.store.transact import Store
 
 @dataclass(frozen=True)
 class GroupedFinding:
-    """A finding, and in which runs of a configuration it was made; the words are those of the first of them."""
+    """A finding shared by several runs of a configuration, in the words of the first of them."""
 
     finding: Finding
     runs: Sequence[str]
@@ -36,7 +36,7 @@ class GroupedFinding:
 
 @dataclass(frozen=True)
 class Configuration:
-    """The runs that differ in their seed only; pictures are of one of them, the worst."""
+    """Runs that differ only in their seed. Figures show one of them: the run with the most severe findings."""
 
     label: str
     runs: Sequence[Run]
@@ -49,7 +49,7 @@ class Configuration:
 
     @property
     def severity(self) -> str:
-        """Of the severest finding; empty where there is none above a note."""
+        """Severity of the most severe finding; empty if none is above a note."""
         found = {each.finding.severity for each in self.findings} - {"note"}
         return max(found, key=SEVERITIES.index, default="")
 
@@ -61,12 +61,12 @@ class Report:
     card: Sequence[CardEntry]
     comparison: Comparison | None
     pictures: Sequence[Figure]
-    """Of all configurations together; the first stands above the findings."""
+    """Figures of all configurations together; the first stands above the findings."""
     configurations: Sequence[Configuration]
 
     @property
     def note(self) -> str:
-        """How the results are to be read: of what is not in the table nothing is said."""
+        """How to read the table of results; mentions only what the table contains."""
         assert self.comparison is not None
         say, lines = words(self.language), self.comparison.lines
         over = " / ".join(say(f"over.{kind}") for kind in table.paired_over(self.comparison))
@@ -93,7 +93,7 @@ class Report:
 
     @property
     def first(self) -> Finding | None:
-        """What to read before anything else: the first finding of the worst configuration."""
+        """The finding to read first: the first one of the worst configuration."""
         severe = [each for each in self.configurations if each.severity]
         worst = max(severe, key=lambda each: SEVERITIES.index(each.severity), default=None)
         return worst.findings[0].finding if worst else None
@@ -101,7 +101,7 @@ class Report:
 
 @dataclass(frozen=True)
 class _ExaminedRun:
-    """What is kept of a run while the others are read."""
+    """What is kept of a run while the other runs are read."""
 
     run: Run
     verdict: Verdict
@@ -111,14 +111,14 @@ class _ExaminedRun:
 def gather(
     store: Store, runs: Sequence[Run], labels: Mapping[str, str], language: str, projection: Projection = "pca"
 ) -> Report:
-    """`labels` are what runs are called, by id; a sweep's are those of its table."""
+    """Gathers a report; `labels` maps run ids to labels, which a sweep takes from its table."""
     say = words(language)
     seen = {run.run_id: _examined(run, stored(store, run), language) for run in runs}
     scored = [run for run in runs if curve(store, run).values]
     comparison = compare(compared(store, scored, labels), language) if scored else None
     groups = {line.label: list(line.runs) for line in comparison.lines} if comparison else {}
     for run in runs:
-        if run not in scored:  # a seed that failed stands with the others of its row
+        if run not in scored:  # a failed seed joins the other seeds of its row
             groups.setdefault(labels.get(run.run_id, run.run_id), []).append(run.run_id)
     by_label = {label: [seen[run_id] for run_id in ids] for label, ids in groups.items()}
     configurations = [_configuration(store, label, group, say, projection) for label, group in by_label.items()]
@@ -136,7 +136,7 @@ def gather(
 def _pictures(
     by_label: Mapping[str, Sequence[_ExaminedRun]], configurations: list[Configuration], say: Say
 ) -> tuple[Sequence[Figure], list[Configuration]]:
-    """What is shown of all runs together. A single run gives one of its own pictures, which is not shown twice."""
+    """Figures above the details. A single run moves one of its own figures there."""
     if sum(map(len, by_label.values())) > 1:
         courses = {label: [seen.course for seen in group] for label, group in by_label.items()}
         return overview(courses, say), configurations
@@ -147,7 +147,7 @@ def _pictures(
 
 
 def _named(runs: Sequence[Run]) -> str:
-    """The sweep that all runs are of, or their names."""
+    """The name of the sweep that contains all runs, or the names of the runs."""
     sweeps = {run.sweep for run in runs}
     names = [sweeps.pop()] if len(sweeps) == 1 and len(runs) > 1 else []
     return ", ".join(name for name in names if name) or ", ".join(dict.fromkeys(run.name for run in runs))
@@ -177,13 +177,13 @@ def _configuration(
 
 
 def _badness(seen: _ExaminedRun) -> tuple[int, int]:
-    """The severest finding counts; among equals the smaller seed."""
+    """Sort key: the most severe finding; on ties the smaller seed."""
     worst = max((SEVERITIES.index(each.severity) for each in seen.verdict.findings), default=-1)
     return worst, -seen.run.seed
 
 
 def _grouped(group: Sequence[_ExaminedRun]) -> list[GroupedFinding]:
-    """Each finding once, in the order in which the worst run has them."""
+    """Each finding once, in the order of the worst run."""
     order = sorted(group, key=_badness, reverse=True)
     codes = dict.fromkeys(each.code for seen in order for each in seen.verdict.findings)
     made = {

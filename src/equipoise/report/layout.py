@@ -1,4 +1,4 @@
-"""Where things stand on the page: figures in pairs without a hole, and the results without an empty column."""
+"""Lays out the page: figures in pairs without gaps, and the results without empty columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EMPTY = {"", "–"}
 
 @dataclass(frozen=True)
 class PlacedFigure:
-    """A figure in its row; the two of a row are equally high."""
+    """A figure in a row of the page; figures of a row have the same height."""
 
     figure: Figure
     height: int
@@ -24,7 +24,7 @@ class PlacedFigure:
 
 
 def placed(figures: Sequence[Figure]) -> list[PlacedFigure]:
-    """Two in a row; of an odd number the first has a row of its own."""
+    """Two figures per row; if their number is odd, the first has a row of its own."""
     n_wide = len(figures) % 2
     wide = [PlacedFigure(figure, height(figure), is_wide=True) for figure in figures[:n_wide]]
     pairs = [figures[i : i + 2] for i in range(n_wide, len(figures), 2)]
@@ -33,14 +33,14 @@ def placed(figures: Sequence[Figure]) -> list[PlacedFigure]:
 
 @dataclass(frozen=True)
 class Results:
-    """The table of a comparison: the names of its columns, and its cells."""
+    """The table of a comparison: column names and cells."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[TableCell]]
 
 
 def results(comparison: Comparison) -> Results:
-    """Without columns in which nothing stands; with the metric where rows have different ones."""
+    """The table without empty columns; it has a column for the metric if rows differ in it."""
     cells = dict(zip(table.columns(comparison), zip(*table.rows(comparison), strict=True), strict=True))
     metrics = [line.metric for line in comparison.lines]
     if len(set(metrics)) > 1:

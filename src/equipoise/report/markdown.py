@@ -1,4 +1,4 @@
-"""A report in Markdown, as tables: what charts show over time stands in rows of checkpoints."""
+"""Renders a report as Markdown. Charts become tables with one row per checkpoint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from equipoise.report.layout import results
 from equipoise.report.words import Say, words
 
 MOST_ROWS = 12
-"""Checkpoints shown of a longer run, evenly spaced."""
+"""A longer run is shown by this many evenly spaced checkpoints."""
 
 
 def markdown(report: Report) -> str:
@@ -61,7 +61,7 @@ def _detail(each: Configuration, say: Say) -> Iterator[str]:
 
 
 def _results(report: Report, say: Say) -> Iterator[str]:
-    """The table and one picture of it."""
+    """The table of results and the first figure."""
     if report.comparison:
         found = results(report.comparison)
         yield f"## {say('results')}\n"
@@ -78,7 +78,7 @@ def _entry_lines(entry: CardEntry) -> str:
 
 
 def _commands(entry: CardEntry) -> str:
-    """To be copied, so outside the table, which would escape them."""
+    """Commands as a code block to copy from; a table would escape them."""
     lines = [f"# {whom}\n{what}" if whom else what for whom, what in entry.lines]
     return "\n".join([f"{entry.name}:\n", "```sh", *lines, "```", ""])
 
@@ -146,7 +146,7 @@ def _rows(figure: Figure, say: Say) -> tuple[list[str], list[list[str]]]:
 
 
 def _centres(figure: ScatterChart) -> list[list[str]]:
-    """A cloud in a table is its centre."""
+    """The centre of each group of points."""
     rows = []
     for name in sorted(dict.fromkeys(figure.groups), key=lambda group: (len(group), group)):
         own = figure.places[[group == name for group in figure.groups]]
@@ -167,5 +167,5 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of a label or cell, not markup: no HTML, no further cell; lines stay lines."""
+    """Escapes text for a label or cell; line breaks are kept."""
     return escape(text, quote=False).replace("|", "\\|").replace("\n", "<br>")

@@ -1,4 +1,4 @@
-"""The pictures above everything else: how all configurations went, or of a single run the one that says most."""
+"""The figures at the top: curves of all configurations, or the most informative figure of a single run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from equipoise.report.figure import ChartLine, Figure, LineChart
 from equipoise.report.words import Say
 
 CURVES, GROUPS = ("accuracy", "slices", "ranking"), "groups"
-"""What sums up a single run: a curve of more than one checkpoint, or otherwise who is served."""
+"""Figures that summarise a single run, in order of preference: a curve, or the groups of users."""
 
 
 @dataclass(frozen=True)
 class RunCurves:
-    """How one run went."""
+    """One run's headline metric and λ over the checkpoints."""
 
     metric: str
     headline: Curve
@@ -24,7 +24,7 @@ class RunCurves:
 
 
 def overview(by_label: Mapping[str, Sequence[RunCurves]], say: Say) -> list[Figure]:
-    """Headline and λ of all configurations; each has the same colour in both."""
+    """Headline metric and λ of all configurations, with the same colours in both."""
     metrics = {course.metric for group in by_label.values() for course in group}
     is_share = all(metric.startswith("accuracy/") for metric in metrics)
     y = say("accuracy") if is_share else ", ".join(sorted(metrics))
@@ -42,7 +42,7 @@ def overview(by_label: Mapping[str, Sequence[RunCurves]], say: Say) -> list[Figu
 
 
 def foremost(figures: Sequence[Figure]) -> Figure | None:
-    """The picture of a single run that stands above its findings."""
+    """The figure of a single run that stands above its findings."""
     curves = [
         each for each in figures if isinstance(each, LineChart) and any(len(line.steps) > 1 for line in each.lines)
     ]
@@ -51,7 +51,7 @@ def foremost(figures: Sequence[Figure]) -> Figure | None:
 
 
 def _mean(label: str, curves: Sequence[Curve]) -> ChartLine:
-    """Over seeds at the checkpoints that all of them have; a band from the lowest to the highest."""
+    """The mean over seeds at their common checkpoints, with a band from the lowest to the highest."""
     held = [dict(zip(each.steps.tolist(), each.values.tolist(), strict=True)) for each in curves if len(each)]
     steps = sorted(set.intersection(*(set(each) for each in held))) if held else []
     at = [[each[step] for each in held] for step in steps]

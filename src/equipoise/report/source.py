@@ -1,4 +1,4 @@
-"""What figures of one run are made from: the run, its numbers, who owned what, and what was kept for pictures."""
+"""The input of a run's figures: the run, its numbers, its partition and the arrays kept for pictures."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class FigureSource:
     recording: Recording
     partition: PartitionRecord | None
     pictures: Mapping[str, NDArray[Any]]
-    """labels [N], features/<client> [N, D], prototypes/<client>, prototypes, anchors [C, D]; empty if none was kept."""
+    """labels [N], features/<client> [N, D], prototypes/<client>, prototypes, anchors [C, D]; empty if none kept."""
     projection: Projection = "pca"
-    """How features are brought onto a plane."""
+    """How features are projected onto a plane."""
 
 
 def source(store: Store, run: Run, recorded: Recording, projection: Projection = "pca") -> FigureSource:
@@ -40,4 +40,4 @@ def _pictures(store: Store, run: Run) -> dict[str, NDArray[Any]]:
     digests = [at.manifest[PICTURES] for at in newest if PICTURES in at.manifest]
     kept = load(blobs.get(store, digests[0])) if digests else {}
     wide = {name: array.astype(np.float64) if array.dtype.kind == "f" else array for name, array in kept.items()}
-    return {name: array for name, array in wide.items() if np.isfinite(array).all()}  # a client that diverged has none
+    return {name: array for name, array in wide.items() if np.isfinite(array).all()}  # a diverged client has no picture

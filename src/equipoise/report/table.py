@@ -1,7 +1,7 @@
-"""A comparison as text: Markdown, LaTeX (booktabs) or CSV. Accuracies in per cent, bytes of one run.
+"""Formats a comparison as Markdown, LaTeX (booktabs) or CSV. Accuracies are in per cent; bytes are per run.
 
-Bold is what no row is clearly above and what is clearly above some row: the paired 95 % interval of the difference
-leaves out zero.
+A value is bold if no row is clearly better and it is clearly better than some row. Clearly: the paired 95 % interval of
+the difference excludes zero.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HEADER = {
     "up": "up",
     "down": "down",
 }
-"""Columns by name, and what they are called in English."""
+"""Columns by name, with their English headings."""
 LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰ"
 
 
@@ -48,7 +48,7 @@ def interval(difference: Difference | None) -> str:
 
 
 def columns(comparison: Comparison) -> list[str]:
-    """The columns that have something to say: a single row differs from nothing."""
+    """The columns to show; a single row has no differences."""
     return [name for name in HEADER if name != "delta" or len(comparison.lines) > 1]
 
 
@@ -71,14 +71,14 @@ def _row(line: ComparisonRow, comparison: Comparison) -> list[TableCell]:
 
 
 def signs_of(line: ComparisonRow, comparison: Comparison) -> str:
-    """Superscript letters of the findings that concern the row, as they are listed below the table."""
+    """Superscript letters of the row's findings, which are listed below the table."""
     codes = [finding.code for finding in comparison.findings]
     letters = "".join(LETTERS[codes.index(code)] for code in line.marks)
     return f" {letters}" if letters else ""
 
 
 def remarks(comparison: Comparison, language: str = "en") -> list[str]:
-    """The findings of the table, each under its letter."""
+    """The findings about the table, each with its letter."""
     return [
         f"{letter} {labels(language)[finding.severity]} {finding.code}: {finding.saw}"
         for letter, finding in zip(LETTERS, comparison.findings, strict=False)
@@ -86,12 +86,12 @@ def remarks(comparison: Comparison, language: str = "en") -> list[str]:
 
 
 def metrics(comparison: Comparison) -> str:
-    """What the rows are figures of."""
+    """The metrics of the rows."""
     return ", ".join(dict.fromkeys(line.metric for line in comparison.lines))
 
 
 def paired_over(comparison: Comparison) -> list[str]:
-    """What differences have their intervals over: seeds, users, or some the one and some the other."""
+    """What differences are paired over: seeds, users, or both."""
     return sorted({line.difference.over for line in comparison.lines if line.difference}) or ["seeds"]
 
 
@@ -103,7 +103,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is: no HTML, no further cell, no line of its own."""
+    """Escapes text for a Markdown cell: no HTML, no cell separator, no line break."""
     return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
 
 
@@ -152,7 +152,7 @@ def _escaped(text: str) -> str:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """The protocol every row shares, what rows differ in, and which runs stand behind each row."""
+    """The protocol that all rows share, the settings in which rows differ, and the runs behind each row."""
     shared = comparison.protocol
     keys = (
         "data.name",

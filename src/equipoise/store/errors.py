@@ -1,6 +1,6 @@
-"""What databases and disks complain about, in words: what happened, where, what to do next.
+"""Translates errors of databases and disks into messages: what happened, where, what to do next.
 
-SQLite names the complaint by a result code, PostgreSQL by an SQLSTATE, the operating system by an errno.
+SQLite identifies a problem by a result code, PostgreSQL by an SQLSTATE, the operating system by an errno.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from equipoise.core.errors import StoreError, WrongStore
 
 
 class StoreProblem(NamedTuple):
+    """What to say about one kind of error, and the class to raise."""
+
     what: str
     fix: str
     kind: type[StoreError] = StoreError
@@ -67,7 +69,7 @@ ERRNO = {
 
 
 def from_database(error: Exception, where: str) -> StoreError:
-    """The StoreError that says what a database driver's error means."""
+    """The StoreError for an error of a database driver."""
     original = error.orig if isinstance(error, DBAPIError) else error
     what, fix, kind = problem_of(error)
     return kind(f"{what} ({str(original).strip()})", where=where, fix=fix)
@@ -84,6 +86,6 @@ def problem_of(error: Exception) -> StoreProblem:
 
 
 def from_disk(error: OSError, where: str) -> StoreError:
-    """The StoreError that says what the operating system's error means."""
+    """The StoreError for an error of the operating system."""
     what, fix, kind = ERRNO.get(error.errno or 0, FILE)
     return kind(f"{what} ({error.strerror})", where=where, fix=fix)

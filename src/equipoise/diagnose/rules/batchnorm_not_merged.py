@@ -1,6 +1,6 @@
-"""Buffers are lost in averaging.
+"""Batch-norm buffers are lost in averaging.
 
-the merged buffers are exactly one client's,   or   recalibrating them gains more than `points`
+the merged buffers equal one client's exactly,   or   recalibrating them gains more than `points`
 """
 
 from __future__ import annotations

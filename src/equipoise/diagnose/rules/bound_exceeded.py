@@ -1,4 +1,4 @@
-"""A promised bound is broken.
+"""λ exceeds its declared bound.
 
     λ > ratio · λmax
 
@@ -17,7 +17,7 @@ from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 def wall(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The declared bound as a ceiling, for policies that learn λ."""
+    """Turns the declared bound into a hard ceiling, for policies that learn λ."""
     return {"balance.ceiling": float(run.facts["lam_max"])} if "sigma" in config["balance"] else {}
 
 

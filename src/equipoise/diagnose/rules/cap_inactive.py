@@ -1,7 +1,7 @@
-"""A bound that cannot bind, or never did.
+"""A bound on λ that cannot bind, or never did.
 
-    the cap that the first losses predict > ratio · λmax,   or
-    the hinge never acted (trigger rate 0 throughout) and the run held against is identical
+    cap predicted by the first losses > ratio · λmax,   or
+    the hinge never acted (trigger rate 0 throughout) and the reference run is identical
 
 Source: original report 3 and its code: λ = 30 681 under λmax = 50.
 """

@@ -1,12 +1,13 @@
-"""One client's update dominates, or is hostile.
+"""One client's update dominates, or points against the others.
 
-    robust z of log ‖Δ_k‖ among the cohort, (x − median)/(1.4826·MAD) > z, and ‖Δ_k‖ > times · the median,
-    or cosine to the mean update < cosine,   at more than `share` of the checkpoints at which it took part,
-    and at `times_seen` of them unless the run has fewer: of thousands of updates one is far by chance
+    robust z of log ‖Δ_k‖ in the cohort, (x − median)/(1.4826·MAD) > z,   and   ‖Δ_k‖ > times · median,
+    or cosine to the mean update < cosine;
+    at more than `share` of the checkpoints at which the client took part, and at `times_seen` or more of them
+    (or all, if the run has fewer): among thousands of updates one is far by chance
 
-Norms are compared as logarithms: clients of different sizes differ by factors. A client that took more steps moves
-farther; where steps are recorded it must also be far per step. A few clients may be so alike that one is far by any
-measure of spread, hence `times`. Fewer than `clients` say nothing.
+Norms are compared as logarithms, because clients of different sizes differ by factors. A client that takes more steps
+moves farther; if steps are recorded, it must also be far per step. Clients may be so alike that one is far by any
+measure of spread, hence `times`. Fewer than `clients` clients are not judged.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def client_outlier(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def _per_step(run: Recording) -> list[Curve]:
-    """Norms over the steps that were taken for them; as they are where steps are not known."""
+    """Norms per local step; plain norms if steps are not recorded."""
     found = []
     for curve in run.clients("update/norm"):
         assert curve.client is not None
@@ -73,7 +74,7 @@ def _per_step(run: Recording) -> list[Curve]:
 
 
 def _scores(curves: list[Curve]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Each curve's robust z and its ratio to the median, among those who recorded the same checkpoint."""
+    """Each curve's robust z and its ratio to the median, among clients with the same checkpoint."""
     steps = np.concatenate([curve.steps for curve in curves])
     x = np.log(np.maximum(np.concatenate([curve.values for curve in curves]), 1e-300))
     _, place = np.unique(steps, return_inverse=True)

@@ -1,6 +1,6 @@
-"""A contrastive loss that looks healthy and is chance.
+"""A contrastive loss that looks healthy and is at chance.
 
-L_con within `share` of ln B over the last half, B the number of candidates of a step
+|mean L_con − ln B| < share · ln B over the last half; B is the number of candidates of a step
 """
 
 from __future__ import annotations

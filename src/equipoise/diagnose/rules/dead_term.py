@@ -1,10 +1,10 @@
 """A loss that trains nothing, or a weight that no loss trains.
 
-    on every client: its gradient norm is exactly 0 at all checkpoints, or its value is the same at all of them;
-    a weight that no loss depends on at any checkpoint, once the run is over: a later stage may reach it
+    on every client: the term's gradient norm is exactly 0 at all checkpoints, or its value never changes;
+    a weight on which no loss depends at any checkpoint of the finished run (a later stage may reach it)
 
-A term whose value is 0 throughout has nothing left to ask for, which is a note: FAFI's contrast between prototypes is
-one while they are long. One client alone may rightly have a term of 0, such as a contrast where it has one class.
+A term that is 0 throughout is satisfied, which is a note: FAFI's contrast between long prototypes is one. A single
+client may rightly have a term of 0, such as a contrast on a client with one class.
 """
 
 from __future__ import annotations

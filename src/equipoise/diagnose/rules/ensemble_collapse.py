@@ -3,8 +3,8 @@
     drop = best two-checkpoint mean of merged accuracy so far − the better of the last two checkpoints
     drop > max(merged, jitters · jitter)   while the clients' own accuracy fell by less than `local` since that peak
 
-Two checkpoints are asked because one of a merged model may be a bad draw. Prototypes that differ `norms`-fold or more
-in length are told with it. Source: original report 3.
+Two checkpoints are used because a single one of a merged model is noisy. The finding also mentions prototypes whose
+lengths differ by a factor of `norms` or more. Source: original report 3.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ PAIR = 2
 
 
 def listening(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The recorded server that validation likes best; with one upload it moves no client.
+    """Switches a one-shot run to the recorded predictor with the best validation accuracy; clients stay as they are.
 
-    The one before it stays in the record, so that nobody takes another server for better clients.
+    The previous predictor stays recorded, so that the change is not mistaken for better clients.
     """
     server = better_server(run) if config["communication"] == "one-shot" else None
     return {} if server is None else {"server.predict": server}

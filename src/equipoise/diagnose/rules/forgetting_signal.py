@@ -1,4 +1,4 @@
-"""What stage one gained is overwritten.
+"""The second stage overwrites what the first one learnt.
 
 L_a fell below learnt · its start in stage one,   and   returns above returns · its start within `within` of stage two
 """

@@ -1,4 +1,4 @@
-"""Base and align pull apart on the weights they share.
+"""The gradients of the base and the alignment loss point in opposite directions.
 
 cos(∇L_b, ∇L_a) < cosine in more than `share` of the checkpoints
 """

@@ -1,7 +1,7 @@
-"""A user's taste changed.
+"""A user's interests changed.
 
 an alarm of the stream (`drift`),   or
-surprise of a slice > running mean of the earlier ones + deviations · their deviation
+surprise of a slice > mean of the earlier slices + deviations · their deviation
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def interest_drift(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def _jumps(curve: Curve, limit: Limits) -> Steps:
-    """Slices above what the earlier ones allow."""
+    """The slices that exceed the bound of the earlier ones."""
     least = int(limit["slices"])
     above = [
         t

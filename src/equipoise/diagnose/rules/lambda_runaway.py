@@ -1,17 +1,17 @@
-"""The adaptive weight explodes.
+"""The learned weight λ grows without bound.
 
-    x = log(λ·s):   Δx > slope for `checkpoints` checkpoints on end while L_a falls,
+    x = log(λ·s):   Δx > slope for `checkpoints` checkpoints in a row while L_a falls,
                     or λ·s > growth · its first value and rising;
-                    and x is highest in the second half of what is known
+                    and x has its maximum in the second half of the recorded checkpoints
     silent while λ ≤ a declared λmax, and while λ·s ≤ settled · L_b/L_a of the first batch, where a learned λ settles;
-    s is 1 where no schedule is recorded
-
-Long runs are looked at in fifty parts, and their last fifty checkpoints one by one where λ·s is highest among those: a
-λ that runs away late is seen as well.
-A λ that overshoots on its way from its start to its fixed point is highest early and comes back.
+    s = 1 if no schedule is recorded
 
 λ rises because its fixed point is of the form L_b/L_a: the better the prototypes are aligned, the more weight alignment
-gets. What the schedule takes away is put back first, so that a λ that only makes up for it is another failure.
+gets. The rule looks at λ·s rather than λ, because a λ that only compensates its schedule is another failure. A λ that
+overshoots on its way to the fixed point has its maximum early and is not named.
+
+Long runs are averaged to fifty parts. If λ·s has its maximum in the last fifty checkpoints, these are also examined one
+by one, so that a late runaway is seen.
 Source: original report 3.
 """
 
@@ -33,9 +33,9 @@ PARTS = 50
 
 
 def ceiling(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """No further than what λ was at first, by the median of the clients; for policies that learn it.
+    """Limits a learned λ to its first value, the median over clients.
 
-    The prototypes have different lengths by now, so a one-shot server no longer averages by them.
+    By now the prototypes have different lengths, so a one-shot run also switches to another predictor.
     """
     if "sigma" not in config["balance"]:
         return {}
@@ -91,7 +91,7 @@ class _View(NamedTuple):
 
 
 def _views(lam: Curve, schedule: Curve, align: Curve) -> Iterator[_View]:
-    """The whole run in parts; and its end in full, where λ·s is highest there."""
+    """The whole run in parts, and its last checkpoints in full if λ·s has its maximum there."""
     yield _view(*(coarse(curve, PARTS) for curve in (lam, schedule, align)))
     if len(lam) > PARTS:
         whole, since = _view(lam, schedule, align), int(lam.steps[-PARTS])
@@ -105,7 +105,7 @@ def _view(lam: Curve, schedule: Curve, align: Curve) -> _View:
 
 
 def _running(used: np.ndarray, align: Curve, limit: Limits) -> np.ndarray:
-    """At which checkpoints λ·s runs away."""
+    """The checkpoints at which λ·s runs away."""
     x = np.log(np.maximum(used, 1e-300))
     rises = np.diff(x, prepend=x[:1])
     falls = np.diff(align.values, prepend=np.inf) < 0 if len(align) == len(x) else np.ones(len(x), dtype=bool)

@@ -1,8 +1,9 @@
 """An uncertainty weight on the base loss scales the learning rate.
 
-    multiplier of ∇L_b < low or > high at most of the checkpoints
+    multiplier of ∇L_b < low or > high   at more than `most` of the checkpoints
 
-A table that has σ²_b only is read as 1/(2σ²_b), which holds if the loss is coupled. Source: original report 1.
+If only σ²_b is recorded, the multiplier is taken as 1/(2σ²_b), which holds for a coupled loss.
+Source: original report 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Memory changes nothing.
+"""The memory has no effect.
 
-scores with and without differ by less than `effect`,   or   the share of the history written down > most or < least
+scores with and without memory differ by less than `effect`,   or   share of the history written > most or < least
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The target sits in memory.
+"""The memory contains the item to predict.
 
-P(positive in memory) − P(negative in memory) > gap in train but not in test
+P(positive in memory) − P(negative in memory) > gap in training but not in test
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The merge is worse than its parts.
+"""The merged model is worse than its parts.
 
     merged < best single client,   or   merged < probability ensemble − points
-    while probe > merged + probe
+    while accuracy of the probe > merged + probe
 
-The probe is a head that the evaluator fits on all encoders' features: it does not depend on how the server merges.
+The probe is a head that the evaluator fits on the features of all encoders. It does not depend on the server's merge.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Rows of one table do not measure the same thing.
 
-    the metric, the test data, the way of communicating, the number of exchanges, or (for a common seed) the partition
+    the metric, the test data, the communication, the number of exchanges, or (for the same seeds) the partition
     differs from the first row's
 
-A fingerprint is a hash of who owns what: two names of splitters may give the same one, one name never gives two.
+Partitions are compared by fingerprint, a hash of which client owns which sample, and not by the splitter's name.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A gain smaller than the noise of seeds.
+"""A gain smaller than the noise between seeds.
 
-0 < mean of the paired differences < errors · their standard error, over ≥ `seeds` common seeds
+0 < mean of the paired differences < errors · their standard error, over `seeds` or more common seeds
 """
 
 from __future__ import annotations
@@ -41,6 +41,6 @@ def noise_not_gain(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def paired(row: TableRow, first: TableRow) -> list[float]:
-    """Differences of the last results over common seeds."""
+    """Differences of the final results, paired by seed."""
     mine, its = row.finals, first.finals
     return [mine[seed] - its[seed] for seed in sorted(mine.keys() & its.keys())]

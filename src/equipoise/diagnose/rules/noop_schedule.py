@@ -1,8 +1,8 @@
 """A schedule that never moves.
 
-    s, or λ where s is not recorded, is identical at every checkpoint though the policy is scheduled
+    s (or λ, if s is not recorded) is identical at every checkpoint although the policy has a schedule
 
-Seen where progress was counted within a round of one epoch: it was 0 for ever.
+Example: progress counted within a round of one epoch is always 0.
 """
 
 from __future__ import annotations

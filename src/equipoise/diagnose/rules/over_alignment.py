@@ -1,10 +1,10 @@
-"""Alignment dominates and the local task starves.
+"""Alignment dominates and the local task suffers.
 
     λ·L_a > share · L_b on average over the last half,   and
-    local accuracy or the probe at the end ≥ `points` below the reference run
+    local accuracy or the probe at the end is `points` or more below the reference run
 
-Without a run to hold it against (`--against RUN`, or `none` in the same sweep) it is not examined: a large λ·L_a alone
-is no failure. Source: original report 1.
+The rule needs a reference run (`--against RUN`, or `none` in the same sweep), because a large λ·L_a alone is no
+failure. Source: original report 1.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _pairs(run: Recording, other: Recording) -> Iterator[tuple[str, Curve, Curve
 
 
 def _end(curve: Curve) -> float:
-    """The mean of the last three."""
+    """The mean of the last three checkpoints."""
     return float(curve.values[-3:].mean())
 
 

@@ -1,6 +1,6 @@
 """A run ends far below its best.
 
-mean of the last `checkpoints` < best mean of as many − max(points, jitters · jitter)
+mean of the last `checkpoints` checkpoints < best mean of as many − max(points, jitters · jitter)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One expert takes all, or the weights never leave uniform.
+"""One expert gets all the weight, or the weights stay the same for every item.
 
-mean weight of an expert > weight,   or (a note)
-deviation of its weight between items < deviation, both after `after` of the run and over at least `checkpoints`
+mean weight of an expert > weight,   or (a note)   deviation of its weight between items < deviation;
+both after the first `after` of the run, over at least `checkpoints` checkpoints
 """
 
 from __future__ import annotations

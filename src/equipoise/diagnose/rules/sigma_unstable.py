@@ -1,6 +1,6 @@
-"""σ learning oscillates.
+"""The learned σ oscillates.
 
-    Δ log λ changes its sign, both times by more than `change`, at more than `share` of the checkpoints
+    Δ log λ changes its sign, with both changes larger than `change`, at more than `share` of the checkpoints
 
 Source: original report 1.
 """
@@ -19,7 +19,7 @@ from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 def slower(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """A tenth of σ's learning rate."""
+    """Reduces the learning rate of σ to a tenth."""
     sigma = config["balance"].get("sigma")
     return {"balance.sigma.lr": sigma["lr"] / 10} if sigma else {}
 

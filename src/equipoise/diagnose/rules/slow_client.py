@@ -1,6 +1,6 @@
-"""One client holds the round.
+"""One client delays the round.
 
-its seconds > ratio · the median of the cohort, at more than `share` of its checkpoints
+its seconds > ratio · median of the cohort, at more than `share` of its checkpoints
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A metric is copied forward.
+"""Metrics of an earlier evaluation are recorded again.
 
-every metric of the server's evaluation, loss included, identical to the last digit at `evaluations` evaluations on
-end while clients moved
+all metrics of the server's evaluation, including the loss, are equal to the last digit in `evaluations` evaluations
+in a row while clients moved
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
     branch gradient / backbone gradient < grad   and   parameter movement ratio < move,
     or   share of the output < share
 
-on average after `after` of the run, over at least `checkpoints`: a branch that starts from zero is silent at first.
-The gradient alone does not tell: Adam moves weights by the same amount however small their gradient is.
+All are means after the first `after` of the run, over at least `checkpoints` checkpoints, because a branch that starts
+from zero contributes little at first. The gradient alone is no evidence: Adam moves weights by the same amount however
+small their gradient is.
 Source: original report 5.
 """
 
@@ -60,6 +61,6 @@ def starved_branch(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def _late(curve: Curve, since: int) -> float:
-    """The mean from there on; infinite where nothing is recorded, so that nothing is said of it."""
+    """The mean from that checkpoint on; infinite if nothing is recorded, so that no limit is undercut."""
     values = curve.since(since).values
     return float(np.mean(values)) if len(values) else float("inf")

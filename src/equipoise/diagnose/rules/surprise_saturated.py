@@ -1,4 +1,4 @@
-"""Surprise lies in a narrow band.
+"""All surprise values lie in a narrow band.
 
 the middle 95 % of its values span less than `band`, on average over clients
 """
@@ -13,7 +13,7 @@ from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limit, Limits, Rule
 
 MIDDLE = 3.92
-"""Deviations that hold the middle 95 % of a normal distribution."""
+"""Width of the middle 95 % of a normal distribution, in deviations."""
 
 
 @Rule(

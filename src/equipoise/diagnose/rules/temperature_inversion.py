@@ -1,9 +1,9 @@
-"""Hard samples get a smaller loss.
+"""Surprising samples get a smaller loss.
 
     corr(surprise, weight · contrastive loss of a sample) < correlation,
-    on average over clients and checkpoints, by more than two standard errors
+    as a mean over clients and checkpoints, by more than two standard errors
 
-A temperature that grows with surprise flattens the softmax of exactly those samples that should count most.
+A temperature that grows with surprise flattens the softmax of the samples that should count most.
 Source: original report 5.
 """
 

@@ -1,6 +1,6 @@
-"""A leak or a tie error.
+"""A result that only a leak or an error in ranking ties can give.
 
-HR@10 among 100 > hr,   or   HR@1 … HR@20 all equal to one: every score is the same and the target counts first
+HR@10 among 100 items, or among all items, > hr
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tensors differ between training and evaluation.
+"""Inputs are normalised differently in training and in evaluation.
 
 |mean of train − mean of eval| > deviations · std of eval,   or   |std of train / std of eval − 1| > deviations
 """

@@ -1,9 +1,9 @@
-"""A modality's gain without its control.
+"""A gain from features without a control.
 
-    a row reads features and gains on the first, which reads none, and
-    no row has its settings with shuffled rows, or the shuffled one recovers more than `recovers` of the gain
+    a row uses features and gains on the first row, which uses none, and
+    no row has the same settings with shuffled features, or the shuffled row keeps more than `recovers` of the gain
 
-A model with more parameters may gain without looking at what the features say.
+A model with more parameters may gain without using the content of the features.
 """
 
 from __future__ import annotations

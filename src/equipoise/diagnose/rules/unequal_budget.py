@@ -1,7 +1,7 @@
-"""A comparison at unequal training.
+"""Rows of a comparison trained for different amounts.
 
-passes of a client over its data in the whole run (epochs × rounds × fraction; one-shot: epochs) differ from the
-first row's, or the number of samples does
+a client's passes over its data (epochs × rounds × fraction; one-shot: epochs), or the number of samples, differ
+from the first row's
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from equipoise.diagnose.rule import Limits, Rule
 from equipoise.diagnose.rules.no_better_than_untrained import is_control
 
 POOLED = "centralised"
-"""The method with one client, who takes part whatever the fraction is."""
+"""The method with a single client, which takes part whatever the fraction."""
 
 
 @Rule(
@@ -37,7 +37,7 @@ def unequal_budget(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def budget(row: TableRow) -> tuple[float, str]:
-    """(passes over the data, how many samples there are)."""
+    """(passes over the data, number of samples)."""
     settings = row.settings
     epochs = float(settings.get("client.epochs") or 1)
     fraction = 1.0 if settings.get("method.name") == POOLED else float(settings.get("server.fraction") or 1)

@@ -1,6 +1,6 @@
-"""A stage that leaves the model at chance.
+"""A first stage that leaves the model at chance.
 
-    accuracy at the last checkpoint before the switch < ratio / C
+    accuracy at the last checkpoint before the second stage < ratio / C
 
 Source: original report 4.
 """

@@ -1,6 +1,6 @@
-"""Instance weights without effect.
+"""Instance weights have no effect.
 
-variance of the weights within steps < variance, or effective sample size > ess, on average over clients
+variance of the weights within a step < variance,   or   effective sample size > ess; means over clients
 """
 
 from __future__ import annotations

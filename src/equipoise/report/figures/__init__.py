@@ -1,4 +1,4 @@
-"""Pictures of one run: one file each, a function that yields the figures for which the run recorded enough."""
+"""The figures of one run. Each file has a function that yields the figures for which the run recorded enough."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIGURES: tuple[Draws, ...] = (
 
 
 def figures(source: FigureSource, say: Say) -> list[Figure]:
-    """Curves over checkpoints have a mark wherever a guard healed the run."""
+    """All figures of a run; line charts mark the checkpoints at which a guard healed it."""
     steps = [event.step for event in source.recording.events if event.kind == HEALED]
     healed = {step + 1: say("healed") for step in steps if step is not None}
     drawn = [figure for draws in FIGURES for figure in draws(source, say)]

@@ -1,4 +1,4 @@
-"""Accuracy over the checkpoints: what was merged, and what the same clients reach without merging."""
+"""Accuracy over the checkpoints: the merged model, and the same clients without merging."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RIVAL = "probability-ensemble"
 
 
 def replaced(events: Sequence[Event], run: Run) -> list[str]:
-    """The server that a guard replaced by another one, which the merged accuracy is of from then on."""
+    """The predictor that a guard replaced; from then on the merged accuracy is that of the new one."""
     is_swapped = any(event.kind == HEALED and "server.predict" in event.detail["changes"] for event in events)
     first = predict_of(run) if is_swapped else None
     return [] if first is None else [first]

@@ -1,4 +1,4 @@
-"""Clients down, checkpoints across: what hundreds of curves would hide."""
+"""Heatmaps with clients as rows and checkpoints as columns, for what hundreds of curves would hide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equipoise.report.words import Say
 
 MOST_COLUMNS, MOST_ROWS = 40, 100
 FILLED = 0.1
-"""A grid with less in it says nothing."""
+"""Smaller heatmaps are not informative and are left out."""
 SHOWN = (("client-accuracy", "accuracy/test", "accuracy"), ("client-loss", "loss/base", "loss"))
 
 
@@ -27,7 +27,7 @@ def clients(source: FigureSource, say: Say) -> Iterator[Heatmap]:
 
 
 def _grid(curves: Sequence[Curve], key: str, measure: str, say: Say) -> Heatmap:
-    """Means within columns of equal width; NaN where a client recorded nothing there."""
+    """Means over columns of equal width; NaN where a client recorded nothing."""
     shown = [curves[i] for i in thinned(len(curves), MOST_ROWS)]
     steps = 1 + max(int(curve.steps[-1]) for curve in curves)
     width = -(-steps // MOST_COLUMNS)

@@ -1,4 +1,4 @@
-"""Recorded curves as lines of a figure."""
+"""Turns recorded curves into lines of a chart."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from equipoise.report.figure import ChartLine, thinned
 from equipoise.report.palette import PALETTE
 
 MOST_POINTS = 300
-"""A line has no more: a picture is not wider."""
+"""Points per line; a chart has no room for more."""
 OWN_LINES = len(PALETTE)
-"""Up to so many clients each has a line, and a colour, of its own."""
+"""Up to this number of clients, every client has a line and a colour."""
 
 
 def line(name: str, curve: Curve, is_dashed: bool = False) -> ChartLine:
@@ -22,7 +22,7 @@ def line(name: str, curve: Curve, is_dashed: bool = False) -> ChartLine:
 
 
 def client_places(clients: Sequence[int]) -> list[int]:
-    """Where clients stand in the palette: by their number, so that they keep their colour, if that tells them apart.
+    """Indices of clients in the palette: their numbers, so that colours persist, unless two would be equal.
 
     >>> client_places([0, 3]), client_places([0, 40])
     ([0, 3], [0, 1])

@@ -1,4 +1,4 @@
-"""What is hit and who changes over the slices of a stream."""
+"""Hit rates and drift alarms over the slices of a stream."""
 
 from __future__ import annotations
 

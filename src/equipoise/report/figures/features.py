@@ -1,4 +1,4 @@
-"""Test images through the clients' encoders, on a plane: by class, and by whose encoder it was."""
+"""Features of test images from the clients' encoders, projected onto a plane; coloured by class and by client."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def features(source: FigureSource, say: Say) -> Iterator[ScatterChart]:
 
 
 def plane(vectors: Floats) -> Floats:
-    """The two directions of largest variance: float64 [N, D] → [N, 2]; signs are fixed by the largest weight."""
+    """PCA to two dimensions: float64 [N, D] → [N, 2]; the largest weight fixes the signs."""
     centred = vectors - vectors.mean(axis=0)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     first = directions[:2]
@@ -46,7 +46,7 @@ def plane(vectors: Floats) -> Floats:
 
 
 def nearby(vectors: Floats) -> Floats:
-    """What is near stays near; distances between clusters mean nothing. The same vectors give the same plane."""
+    """t-SNE to two dimensions, deterministic. Neighbours stay close; distances between clusters have no meaning."""
     from sklearn.manifold import TSNE
 
     perplexity = min(30.0, max(1.0, (len(vectors) - 1) / 3))

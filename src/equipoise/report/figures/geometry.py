@@ -1,4 +1,4 @@
-"""Where prototypes ended: against the anchors, and against each other.
+"""Final prototypes compared with the anchors, and between clients.
 
 cosine[c, a] = cos(merged prototype of class c, anchor a)
 spread[c]    = √(Σ_d var_k p̂_kcd)        p̂ = prototype of client k at length 1

@@ -1,4 +1,4 @@
-"""How hard each term pulls, and whether base and alignment pull together."""
+"""Gradient norms of the loss terms, and the cosine between the base and the alignment gradient."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from equipoise.report.words import Say
 
 NORM = "grad/norm/"
 ROUNDING = 1e-9
-"""A term that pulls less than this share of the strongest does not pull."""
+"""Below this share of the largest norm, a gradient counts as zero."""
 
 
 def gradients(source: FigureSource, say: Say) -> Iterator[Figure]:
@@ -37,7 +37,7 @@ def gradients(source: FigureSource, say: Say) -> Iterator[Figure]:
 
 
 def _norms(run: Recording) -> dict[str, Curve]:
-    """Of every term, mean over clients; a loss of a single term has the gradient of the whole."""
+    """The norm of every term, mean over clients; a single term has the gradient of the whole loss."""
     terms = [name.removeprefix("loss/") for name in run.names("loss/*") if run.clients(name)]
     single = [term for term in terms if term != SUM]
     found = {name.removeprefix(NORM): run.mean(name) for name in run.names(f"{NORM}*")}
@@ -46,7 +46,7 @@ def _norms(run: Recording) -> dict[str, Curve]:
 
 
 def _pulling(norms: Mapping[str, Curve]) -> dict[str, Curve]:
-    """With 0 for what is rounding."""
+    """The curve with rounding errors set to 0."""
     most = max((curve.values.max() for curve in norms.values()), default=0.0)
     return {
         term: Curve(None, curve.steps, np.where(curve.values > ROUNDING * most, curve.values, 0.0))
@@ -55,5 +55,5 @@ def _pulling(norms: Mapping[str, Curve]) -> dict[str, Curve]:
 
 
 def _named(term: str, curve: Curve, say: Say) -> ChartLine:
-    """A logarithmic axis has no place for a term that never pulls; its name says so."""
+    """The line of a term; a logarithmic axis cannot show a term that is always 0, so its name says so."""
     return line(term if curve.values.any() else say("never_pulls", term=term), curve)

@@ -1,4 +1,4 @@
-"""The headline figure by group of users, with what chance and counting give."""
+"""The headline metric by group of users, beside chance and baselines that only count."""
 
 from __future__ import annotations
 

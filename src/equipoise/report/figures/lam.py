@@ -1,4 +1,4 @@
-"""λ that training used, with its schedule, its bound and the cap that the first losses foretold."""
+"""λ as used in training, with its schedule, its bound and the cap predicted by the first losses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def lam(source: FigureSource, say: Say) -> Iterator[LineChart]:
 
 
 def _lines(used: list[Curve], say: Say) -> list[ChartLine]:
-    """A line per client; of many the middle, and who is furthest from it."""
+    """One line per client; for many clients their median, the lowest and the highest."""
     if len(used) > OWN_LINES:
         ends = extremes((say("lowest"), say("highest")), used)
         return [middle(say("median"), used), *([] if _is_constant(used) else ends)]

@@ -1,4 +1,4 @@
-"""Every term of the loss over the checkpoints, as a mean over clients; dashed their sum, the base loss."""
+"""Every loss term over the checkpoints, mean over clients; their sum, the base loss, is dashed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 WIDE = 30.0
-"""Terms further apart than this are drawn on a logarithmic axis."""
+"""Terms that differ by more than this factor are drawn on a logarithmic axis."""
 
 
 def losses(source: FigureSource, say: Say) -> Iterator[LineChart]:
@@ -24,7 +24,7 @@ def losses(source: FigureSource, say: Say) -> Iterator[LineChart]:
         return
     values = np.concatenate([curve.values for curve in curves.values()])
     is_wide = bool(values.min() > 0 and values.max() > WIDE * values.min())
-    terms = sorted(curves, key=lambda term: term == SUM)  # drawn last, it hides no term that it equals
+    terms = sorted(curves, key=lambda term: term == SUM)  # drawn last and dashed, the sum hides no equal term
     places = term_places(terms)
     lines = [replace(line(term, curves[term], is_dashed=term == SUM), place=places[term]) for term in terms]
     note = say("logarithmic") if is_wide else ""

@@ -1,4 +1,4 @@
-"""Whether a recommender's memory holds what is asked for, and how surprised clients are."""
+"""How often a recommender's memory holds the target, and the distribution of surprise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equipoise.report.words import Say
 SHOWN = ("write_rate", "p_positive", "p_negative")
 N_BARS = 20
 LATE = 0.8
-"""Surprise is counted from this share of the run on."""
+"""Surprise counts from this share of the run on."""
 
 
 def memory(source: FigureSource, say: Say) -> Iterator[Figure]:

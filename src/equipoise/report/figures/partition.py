@@ -1,4 +1,4 @@
-"""Who owned how much of which class."""
+"""Samples per client and class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recommender's figures on validation over the rounds."""
+"""Ranking metrics on validation over the rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which classes the merged model finds, over the checkpoints."""
+"""Recall of the merged model by class, over the checkpoints."""
 
 from __future__ import annotations
 

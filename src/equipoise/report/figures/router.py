@@ -1,4 +1,4 @@
-"""How much each expert of a recommender is asked."""
+"""The router's mean weight for each expert of a recommender."""
 
 from __future__ import annotations
 
