@@ -38,7 +38,7 @@ from equipoise.run.state import Snapshot
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
-from equipoise.store.records import Client, NewRun, Partition, Run, new_run_id
+from equipoise.store.records import Client, NewRun, PartitionRecord, Run, new_run_id
 
 COLLECT_EVERY = 10
 """Steps between two collections of files that no checkpoint refers to any more."""
@@ -109,7 +109,7 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
         cell=member.cell,
         environment=surroundings(federation, request.data_path),
     )
-    owned = Partition(
+    owned = PartitionRecord(
         fingerprint=partition.fingerprint,
         name=partition.name,
         options=config.partition.model_dump(),
