@@ -5,7 +5,7 @@ from __future__ import annotations
 from equipoise.config.blocks import InteractionOptions
 from equipoise.config.traits import HISTORIES
 from equipoise.core.registry import KINDS
-from equipoise.kind.record import Kind
+from equipoise.kind.record import Kind, figures
 
 KINDS.register("interactions", module=__name__)(
     Kind(
@@ -22,7 +22,7 @@ KINDS.register("interactions", module=__name__)(
         content="equipoise.kind.histories.build:content",
         content_key="equipoise.kind.histories.build:content_key",
         describe="equipoise.kind.check_interactions:describe_interactions",
-        figures=("accuracy", "ranking", "losses", "lam", "gradients", "clients", "groups", "router", "memory", "drift"),
+        figures=figures("accuracy ranking losses lam gradients clients groups router memory drift"),
         unread=(
             "client.augment",
             "server.merge",

@@ -7,7 +7,6 @@ from dataclasses import fields
 from equipoise.config.schema import Config
 from equipoise.core.registry import BALANCES, METHODS
 from equipoise.method.answers import BY_CONFIGURATION, BY_KIND, Method, Resolved
-from equipoise.server.prototypes import merge_prototypes
 
 
 def resolve(config: Config) -> Resolved:
@@ -20,6 +19,8 @@ def resolve(config: Config) -> Resolved:
     if method.balance is BY_CONFIGURATION:
         answers["balance"] = BALANCES.find(config.balance.name).make(config.balance)
     if method.merge is BY_CONFIGURATION:
+        from equipoise.server.prototypes import merge_prototypes
+
         answers["merge"] = merge_prototypes(config.server.merge or "plain")
     answers["predict"] = config.server.predict or method.predict
     return Resolved(**answers, carries=config.is_one_shot or not method.exchange.down)

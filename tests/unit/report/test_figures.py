@@ -11,7 +11,7 @@ import pytest
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.report.draw import draw
 from equipoise.report.figure import BarChart, ChartLine, Figure, Heatmap, LineChart, ScatterChart
-from equipoise.report.figures import FIGURES, figures
+from equipoise.report.figures import figure_functions, figures
 from equipoise.report.figures.features import nearby, plane
 from equipoise.report.figures.geometry import unit
 from equipoise.report.markdown import markdown_of
@@ -302,5 +302,12 @@ def test_every_kind_is_a_chart_with_data_and_a_table(figure: Figure) -> None:
     assert markdown_of(figure, SAY).count("\n|") >= 2
 
 
-def test_there_is_one_function_per_file_and_each_is_asked() -> None:
-    assert len({function.__module__ for function in FIGURES}) == len(FIGURES)
+@pytest.mark.parametrize("dataset", ["digits", "planted", "nobody-knows-this-one"])
+def test_there_is_one_function_per_file_and_each_is_asked(dataset: str) -> None:
+    functions = figure_functions(dataset)
+    assert len({function.__module__ for function in functions}) == len(functions) > 5
+
+
+def test_a_set_that_is_not_known_here_is_drawn_with_the_figures_of_all_kinds() -> None:
+    known = {function for dataset in ("digits", "planted") for function in figure_functions(dataset)}
+    assert set(figure_functions("nobody-knows-this-one")) >= known
