@@ -30,6 +30,6 @@ def figures(source: FigureSource, say: Say) -> list[Figure]:
     """All figures of a run; line charts mark the checkpoints at which a guard healed it."""
     steps = [event.step for event in source.recording.events if event.kind == HEALED]
     healed = {step + 1: say("healed") for step in steps if step is not None}
-    functions = figure_functions(source.run.config["data"]["name"])
+    functions = figure_functions(str(source.run.config.get("data", {}).get("name")))
     drawn = [figure for draws in functions for figure in draws(source, say)]
     return [replace(figure, marks=healed) if healed and isinstance(figure, LineChart) else figure for figure in drawn]
