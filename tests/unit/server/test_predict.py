@@ -6,8 +6,19 @@ import pytest
 import torch
 
 from equipoise.core.registry import PREDICTS
+from equipoise.core.values import Question
 from equipoise.models.classifier import ModelOutput
-from equipoise.server.predict import Merged, logit_ensemble, ordered, parameter_average, probability_ensemble, shares
+from equipoise.server.predict import (
+    Merged,
+    ServerView,
+    asks,
+    logit_ensemble,
+    ordered,
+    parameter_average,
+    probability_ensemble,
+    question_of,
+    shares,
+)
 from tests.conftest import update, view
 
 # one image, two classes: softmax(0, log 3) = (1/4, 3/4), softmax(log 4, 0) = (4/5, 1/5)
@@ -40,6 +51,16 @@ def test_answers_are_probabilities_whatever_the_order_of_the_clients(predict):
     assert torch.equal(there, back)
     assert there.sum().item() == pytest.approx(1)
     assert there.min() >= 0
+
+
+def test_what_a_way_to_predict_asks_is_marked_on_it():
+    @asks("energies", through="all")
+    def asking(view: ServerView, merged: Merged) -> torch.Tensor:
+        return view.outputs(merged.model).logits
+
+    assert question_of(asking) == Question("energies", "all")
+    assert asking(VIEW, MERGED).tolist() == [[0, 0]]
+    assert [question_of(one) for one in (parameter_average, probability_ensemble, logit_ensemble)] == [None] * 3
 
 
 def test_clients_are_put_in_order_and_weigh_as_many_images_as_they_have():
