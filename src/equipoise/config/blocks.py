@@ -141,6 +141,9 @@ class EngineOptions(Options):
 
     name: str = "local"
     threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits however many cores there are")
+    state_folder: str | None = Field(
+        None, description="folder in which nodes keep their clients' state; null: it travels with tasks and results"
+    )
     together: int | None = Field(
         None, ge=1, description="clients that train along one axis; null: recommenders eight, images by a cost model"
     )

@@ -69,7 +69,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class ClientState:
-    """What a client keeps between its tasks.
+    """What a client keeps between its tasks, or where its node keeps it.
 
     model: its own, where nothing is sent down; optimiser: buffers; policy: parameters of the λ policy;
     memory: what its objective remembers; report: what it last reported of its own images.
@@ -80,14 +80,20 @@ class ClientState:
     policy: State = field(default_factory=dict)
     memory: State = field(default_factory=dict)
     report: State = field(default_factory=dict)
+    handle: str = ""
+    """Names the rest of the state where the client's node keeps it; empty: all is here."""
 
     def groups(self) -> dict[str, State]:
-        return {group.name: getattr(self, group.name) for group in fields(self)}
+        return {name: getattr(self, name) for name in GROUPS}
 
     @classmethod
-    def of(cls, groups: Mapping[str, State]) -> ClientState:
+    def of(cls, groups: Mapping[str, State], handle: str = "") -> ClientState:
         """From its groups; those that are not there are empty."""
-        return cls(**{group.name: groups.get(group.name, {}) for group in fields(cls)})
+        return cls(**{name: groups.get(name, {}) for name in GROUPS}, handle=handle)
+
+
+GROUPS = tuple(group.name for group in fields(ClientState) if group.name != "handle")
+"""The groups of tensors in a client's state."""
 
 
 @dataclass(frozen=True)
