@@ -15,10 +15,10 @@ from scripts.study.recommendation import FULL, IDS
 
 from equipoise.config.schema import Config
 from equipoise.evaluate.intervals import paired
+from equipoise.evaluate.markov import count_transitions, score_next
 from equipoise.evaluate.rank_judge import RankJudge
 from equipoise.run.build import build
 from equipoise.run.grid import load_grid
-from equipoise.server.markov import count_transitions, score_next
 
 PROTOCOLS = ("full", "uni100")
 POWERS = {"roots of counts, as everywhere": 0.5, "plain counts": 1.0}

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from equipoise.client.feed import Steps
-from equipoise.client.recall import READ, RECENT, Recall, last_items, standardised
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.streams import stream, stream_seed
@@ -25,6 +24,7 @@ from equipoise.core.values import Indices, Labels, State, Task
 from equipoise.memory.dynamic import Kept
 from equipoise.memory.product import FeatureRows
 from equipoise.memory.prototypes import apart, centres, each_of_length_one
+from equipoise.memory.recall import READ, RECENT, Recall, last_items, standardised
 from equipoise.memory.settings import MemoryOptions
 from equipoise.models.settings import SasrecOptions
 from equipoise.models.windows import Windows

@@ -15,8 +15,8 @@ from equipoise.config.schema import Config
 from equipoise.core.values import Indices, Labels, Task
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features, Interactions
+from equipoise.data.slices import slice_of
 from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
-from equipoise.evaluate.slice_judge import slice_of
 from equipoise.memory.product import FeatureRows
 from equipoise.method.answers import classify
 from equipoise.models.build import build_recommender

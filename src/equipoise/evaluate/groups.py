@@ -20,10 +20,10 @@ import numpy as np
 
 from equipoise.core.values import Floats, Indices, Mask
 from equipoise.data.interactions import Features, Interactions
+from equipoise.evaluate.markov import sparse
+from equipoise.evaluate.popularity import spanned
 from equipoise.evaluate.rank_metrics import Protocol
 from equipoise.evaluate.ranking import metrics
-from equipoise.server.markov import sparse
-from equipoise.server.popularity import spanned
 
 HEAD = 5
 """One item in so many is popular."""

@@ -23,11 +23,11 @@ from equipoise.evaluate.candidates import candidates
 from equipoise.evaluate.groups import drifted, grouped, groups
 from equipoise.evaluate.intervals import bootstrap, paired
 from equipoise.evaluate.judge import Own
+from equipoise.evaluate.popularity import count_items
 from equipoise.evaluate.rank_metrics import per_user
 from equipoise.evaluate.recommender import ItemScorer, Shown
 from equipoise.evaluate.score import Scores
 from equipoise.evaluate.targets import Target, beside, by_counting, metrics
-from equipoise.server.popularity import count_items
 from equipoise.server.predict import Merged
 
 HEADLINE = "hr@10/full"

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from equipoise.core.errors import DataError, NonFinite
 from equipoise.core.values import Floats, Indices, Mask
+from equipoise.evaluate.popularity import spanned
 from equipoise.evaluate.rank_metrics import CUTS, Protocol, per_user
-from equipoise.server.popularity import spanned
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from equipoise.client.histories import KEPT, HistoryWork
-from equipoise.client.recall import READ, RECENT, Recall, last_items, query
 from equipoise.core.values import ClientState, Indices, State
 from equipoise.data.interactions import Interactions
 from equipoise.memory.dynamic import Kept, retrieve
+from equipoise.memory.recall import READ, RECENT, Recall, last_items, query
 from equipoise.models.experts import RememberedRows
 from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Windows

@@ -21,6 +21,7 @@ from equipoise.config.schema import Config
 from equipoise.core.values import Floats, Indices, Mask, State
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features
+from equipoise.data.slices import first_positions, slice_of
 from equipoise.evaluate import ranking
 from equipoise.evaluate.candidates import candidates
 from equipoise.evaluate.drift import DriftWatch
@@ -34,11 +35,6 @@ from equipoise.server.predict import Merged
 
 EACH = 5
 """Items of a slice that are ranked for a user: its first ones."""
-
-
-def slice_of(step: int, rounds: int, slices: int) -> int:
-    """The slice that a round trains on: rounds are spread evenly over all slices but the last."""
-    return step * (slices - 1) // rounds
 
 
 @dataclass(frozen=True)
@@ -79,11 +75,8 @@ class SliceJudge:
         return Target(shown, items, self._met(shown, data.n_items), drawn)
 
     def shown(self, number: int) -> Shown:
-        """The first items of a slice, user by user; an item that nothing precedes is nobody's to predict."""
-        first, last = self._slices[:, number], self._slices[:, number + 1]
-        at = [np.arange(max(1, a), min(b, a + EACH)) for a, b in zip(first, last, strict=True)]
-        users: Indices = np.repeat(np.arange(len(at)), [len(part) for part in at])
-        return Shown(users, np.concatenate(at))
+        """The first items of a slice, user by user."""
+        return Shown(*first_positions(self._slices, number, EACH))
 
     def _interest(self, number: int) -> Scores:
         if not self.features:

@@ -1,6 +1,6 @@
 """The items that are to be found, and what scorers that only count make of them.
 
-    itempop, markov     tables of what everybody met before (server/popularity.py, server/markov.py)
+    itempop, markov     tables of what everybody met before (evaluate/popularity.py, evaluate/markov.py)
     chance              the mean over all orders (evaluate/ranking.py)
 
 They rank the same items for the same users under the same protocols as the model they stand beside.
@@ -16,9 +16,9 @@ from torch import Tensor
 from equipoise.core.values import Indices, Mask
 from equipoise.data.interactions import Interactions
 from equipoise.evaluate import ranking
+from equipoise.evaluate.markov import count_transitions, score_next
+from equipoise.evaluate.popularity import count_items, score_items
 from equipoise.evaluate.recommender import Shown
-from equipoise.server.markov import count_transitions, score_next
-from equipoise.server.popularity import count_items, score_items
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise.client.histories import History, HistoryFeed, HistoryWork, spans
-from equipoise.client.recall import last_items, standardised
 from equipoise.config.loader import load
 from equipoise.core.clock import Clock
 from equipoise.core.values import ClientState, Task
 from equipoise.memory.dynamic import MemoryOptions
+from equipoise.memory.recall import last_items, standardised
 from equipoise.models.recommender import SasrecOptions
 
 MODEL = SasrecOptions(length=4, width=3, heads=1, dropout=0.5)

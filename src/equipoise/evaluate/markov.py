@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from equipoise.core.values import Indices
-from equipoise.server.popularity import spanned
+from equipoise.evaluate.popularity import spanned
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
