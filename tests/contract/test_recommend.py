@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from equipoise.client.histories import KEPT
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, DataError
@@ -19,6 +18,7 @@ from equipoise.core.values import ClientUpdate
 from equipoise.engine.local import Local
 from equipoise.evaluate import recommender
 from equipoise.evaluate.intervals import paired
+from equipoise.memory.dynamic import COLUMNS
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate, first_snapshot, plan
@@ -411,7 +411,7 @@ def test_what_pools_everybodys_data_has_nothing_personal():
         build(rec(*ID_ONLY, "method=centralised", "server.personal=[items]"))
 
 
-@pytest.mark.parametrize(("memory", "kept"), [("recent", {"level"}), ("dynamic", {"loss", "level", *KEPT})])
+@pytest.mark.parametrize(("memory", "kept"), [("recent", {"level"}), ("dynamic", {"loss", "level", *COLUMNS})])
 def test_the_level_of_a_clients_losses_outlives_a_visit(memory, kept):
     own = records(rec(f"method.memory={memory}", "server.fraction=1.0"))[-1].snapshot.own
     assert {frozenset(one.memory) for one in own.values()} == {frozenset(kept)}

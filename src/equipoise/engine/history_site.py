@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.client.histories import History, HistoryFeed, HistoryWork
+from equipoise.client.histories import HistoryFeed
+from equipoise.client.history_work import HistoryWork
 from equipoise.client.train import Recipe
 from equipoise.config.schema import Config
 from equipoise.core.values import Indices, Labels, Task
@@ -18,6 +19,7 @@ from equipoise.data.interactions import Features, Interactions
 from equipoise.data.slices import slice_of
 from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
 from equipoise.memory.product import FeatureRows
+from equipoise.memory.windows import History
 from equipoise.method.answers import classify
 from equipoise.models.build import build_recommender
 from equipoise.models.recommender import Recommender

@@ -14,11 +14,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from equipoise.client.histories import KEPT, HistoryWork
+from equipoise.client.history_work import HistoryWork
 from equipoise.core.values import ClientState, Indices, State
 from equipoise.data.interactions import Interactions
-from equipoise.memory.dynamic import Kept, retrieve
-from equipoise.memory.recall import READ, RECENT, Recall, last_items, query
+from equipoise.memory.dynamic import COLUMNS, MemoryRows
+from equipoise.memory.recall import (
+    READ,
+    HistoryMemory,
+    ReadItems,
+    read_memory,
+    read_recent,
+)
+from equipoise.memory.windows import scoring_window, stack
 from equipoise.models.experts import RememberedRows
 from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Windows
@@ -59,7 +66,7 @@ class ItemScorer:
     """[U] where training ended: what clients remember that were never asked, they remember up to there."""
     is_merged: bool = True
     """False: every client is scored by its own model."""
-    fresh: dict[tuple[int, int], Kept] = field(default_factory=dict)
+    fresh: dict[tuple[int, int], MemoryRows] = field(default_factory=dict)
     """What clients remember that were never asked."""
 
     def shown(self, merged: Merged, own: Mapping[int, ClientState], shown: Shown) -> Tensor:
@@ -116,56 +123,28 @@ class ItemScorer:
         return Recalled(effect, hits.any(1).float().mean().item())
 
     def windows(self, shown: Shown, own: Mapping[int, ClientState]) -> Windows:
-        length = self.work.model.length
-        histories = [self.data.history(user) for user in shown.users]
-        items, valid = (
-            np.zeros((len(histories), length), dtype=np.int64),
-            np.zeros((len(histories), length), dtype=bool),
-        )
-        for row, (history, at) in enumerate(zip(histories, shown.at, strict=True)):
-            seen = history[max(0, at - length) : at]
-            items[row, : len(seen)], valid[row, : len(seen)] = seen, True
-        recents = [last_items(history, [at], RECENT) for history, at in zip(histories, shown.at, strict=True)]
-        reads = [self._read(user, at, own) for user, at in zip(shown.users.tolist(), shown.at.tolist(), strict=True)]
-        recent, recent_valid = (np.concatenate(part) for part in zip(*recents, strict=True))
-        memory, memory_valid = (np.stack(part) for part in zip(*reads, strict=True))
-        none = torch.empty(0, dtype=torch.int64)
-        return Windows(
-            items=torch.from_numpy(items),
-            targets=torch.from_numpy(items[:, :0]),
-            valid=torch.from_numpy(valid),
-            recent=torch.from_numpy(recent),
-            recent_valid=torch.from_numpy(recent_valid),
-            memory=torch.from_numpy(memory),
-            memory_valid=torch.from_numpy(memory_valid),
-            level=torch.zeros(2),
-            keep=torch.empty(0),
-            rows=none,
-            met=torch.empty(0, dtype=torch.bool),
-            negatives=none,
-        )
+        """The window of each user and position, with the items that its experts read."""
+        length, places = self.work.model.length, zip(shown.users.tolist(), shown.at.tolist(), strict=True)
+        found = [scoring_window(self.data.history(u), t, length, self._read(u, t, own)) for u, t in places]
+        return stack(found, length)
 
-    def _read(self, user: int, at: int, own: Mapping[int, ClientState]) -> tuple[Indices, np.ndarray]:
+    def _read(self, user: int, at: int, own: Mapping[int, ClientState]) -> ReadItems:
         """The items whose features a user's experts read at a position."""
-        history, features, options = self.data.history(user)[:at], self.work.features, self.work.memory
+        history, features, options = self.data.history(user), self.work.features, self.work.memory
         if features is None or options is None:
-            (items,), (valid,) = last_items(history, [at], READ if features is not None else 1)
-            return items * valid, valid
-        kept = self._kept(user, at, own)
-        recent = features[history[max(0, at - RECENT) : at]]
-        positions, valid = retrieve(kept, features[history[kept[0]]], query(recent, len(recent)), at, options)
-        return history[positions] * valid, valid
+            return read_recent(history, at, features is not None)
+        return read_memory(self._rows(user, at, own), history, features, at, options)
 
-    def _kept(self, user: int, at: int, own: Mapping[int, ClientState]) -> Kept:
-        memory = own[user].memory if user in own else {}
-        if memory:
-            positions, times, uses = (memory[name].numpy().astype(np.int64) for name in KEPT)
+    def _rows(self, user: int, at: int, own: Mapping[int, ClientState]) -> MemoryRows:
+        kept = own[user].memory if user in own else {}
+        if kept:
+            positions, times, uses = (kept[name].numpy().astype(np.int64) for name in COLUMNS)
             return positions, times, uses
         at = at if self.ends is None else min(at, int(self.ends[user]))
         if (user, at) not in self.fresh:
             assert self.work.features is not None
             assert self.work.memory is not None
             history = self.data.history(user)[:at]
-            recall = Recall(history, self.work.features, self.work.memory)
-            (self.fresh[user, at],) = recall.at(np.zeros(len(history), dtype=np.float32), [len(history)])
+            memory = HistoryMemory(history, self.work.features, self.work.memory)
+            (self.fresh[user, at],) = memory.rows_before(np.zeros(len(history), dtype=np.float32), [len(history)])
         return self.fresh[user, at]

@@ -1,8 +1,9 @@
-"""What a client's memory offers each window of its history, and what is left of it for the next task.
+"""What a recommender's experts read at a position of a user's history.
 
-    offered(window at a) = rows read for the query mean f of the 10 items before a, from what was written before a
+    read at t = the rows that memory held before t which are nearest to the query q_t
+    q_t = direction of Σ f_s over the 10 items before t
 
-Without a dynamic memory the experts read the most recent items instead.
+Without a dynamic memory the experts read the most recent items.
 """
 
 from __future__ import annotations
@@ -10,66 +11,79 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from equipoise.core.values import Indices
-from equipoise.memory.dynamic import Kept, novelty, replay, retrieve, written
+from equipoise.core.values import Indices, Mask
+from equipoise.memory.dynamic import MemoryRows, novelty, replay, retrieve, written
 from equipoise.memory.product import FeatureRows
 from equipoise.memory.settings import MemoryOptions
 
 RECENT = 10
-"""Items that stand for what the user wants just now."""
+"""Number of recent items that describe what the user wants now."""
 READ = 20
-"""Items read where there is no dynamic memory."""
+"""Number of recent items that experts read where there is no dynamic memory."""
 
-Offer = tuple[Indices, NDArray[np.bool_]]
-"""Items [W, M] and which of them are there [W, M]."""
+ReadItems = tuple[Indices, Mask]
+"""Items [..., M], and which of these places hold an item [..., M]."""
 
 
 def standardised(losses: FeatureRows, level: FeatureRows) -> FeatureRows:
-    """z of each loss; 0, which surprises nobody, where a position was never trained on (−1)."""
+    """z = (loss − mean)/deviation of each position; 0, no surprise, where a position was never trained on (loss −1)."""
     z: FeatureRows = (losses - level[0]) / max(float(level[1]), 1e-6)
     return np.where(losses < 0, np.float32(0), z)
 
 
-def last_items(history: Indices, bounds: Sequence[int], count: int) -> Offer:
+def last_items(history: Indices, bounds: Sequence[int], count: int) -> ReadItems:
     """The `count` items before each position, the newest last."""
     at = np.asarray(bounds)[:, None] - count + np.arange(count)
     return history[at.clip(min=0)], at >= 0
 
 
-class Recall:
-    """One user's memory; `features` [V, d] of length 1 are those of all items."""
+def read_recent(history: Indices, at: int, has_features: bool) -> ReadItems:
+    """Without a dynamic memory: the most recent items before a position. A model without experts reads none of them."""
+    (items,), (valid,) = last_items(history, [at], READ if has_features else 1)
+    return items * valid, valid
+
+
+def read_memory(
+    rows: MemoryRows, history: Indices, features: FeatureRows, at: int, options: MemoryOptions
+) -> ReadItems:
+    """The items read at a position from the rows that memory held before it; `features` [V, d] are of all items."""
+    recent = features[history[max(0, at - RECENT) : at]]
+    positions, valid = retrieve(rows, features[history[rows[0]]], query(recent), at, options)
+    return history[positions] * valid, valid
+
+
+def query(recent: FeatureRows) -> FeatureRows:
+    """What the user wants: the direction of the summed features [n, d] of the recent items."""
+    total = recent.sum(0)
+    direction: FeatureRows = total / max(float(np.linalg.norm(total)), 1e-6)
+    return direction
+
+
+class HistoryMemory:
+    """The dynamic memory of one user, replayed along the history; `features` [V, d] of all items have length 1."""
 
     def __init__(self, history: Indices, features: FeatureRows, options: MemoryOptions) -> None:
-        self.history, self.options = history, options
-        self.features = features[history]
-        self.new, self.known = novelty(self.features), np.asarray(self.features.any(1))
+        self.history, self.features, self.options = history, features, options
+        self._own = features[history]
+        self._new, self._known = novelty(self._own), np.asarray(self._own.any(1))
 
-    def offers(self, surprise: FeatureRows, bounds: Sequence[int]) -> Offer:
-        """For ascending positions: what is read before each."""
-        found = zip(bounds, self.at(surprise, bounds), strict=True)
-        chosen = [self.read(rows, at) for at, rows in found]
-        positions, valid = (np.stack(part) for part in zip(*chosen, strict=True))
-        return self.history[positions] * valid, valid
+    def read_before(self, surprise: FeatureRows, bounds: Sequence[int]) -> list[ReadItems]:
+        """What is read at each of the ascending positions."""
+        found = zip(bounds, self.rows_before(surprise, bounds), strict=True)
+        return [read_memory(rows, self.history, self.features, at, self.options) for at, rows in found]
 
-    def at(self, surprise: FeatureRows, bounds: Sequence[int]) -> Iterator[Kept]:
-        """All that is remembered before each of ascending positions."""
-        return replay(self.features, self._written(surprise), bounds, self.options)
+    def rows_before(self, surprise: FeatureRows, bounds: Sequence[int]) -> Iterator[MemoryRows]:
+        """All memory rows as they were before each of the ascending positions."""
+        return replay(self._own, self._written(surprise), bounds, self.options)
 
-    def read(self, rows: Kept, at: int) -> Offer:
-        """Positions in the history that are read at a moment."""
-        return retrieve(rows, self.features[rows[0]], query(self.features, at), at, self.options)
+    def features_of(self, rows: MemoryRows) -> FeatureRows:
+        """The features [R, d] of memory rows."""
+        return self._own[rows[0]]
 
     def write_rate(self, surprise: FeatureRows) -> float:
+        """The share of positions that are written."""
         return float(self._written(surprise).mean())
 
-    def _written(self, surprise: FeatureRows) -> NDArray[np.bool_]:
-        return written(surprise, self.new, self.known, self.options)
-
-
-def query(features: FeatureRows, at: int) -> FeatureRows:
-    """What the user wants at a position: the direction of the last items' features [n, d]."""
-    mean = features[max(0, at - RECENT) : at].sum(0)
-    direction: FeatureRows = mean / max(float(np.linalg.norm(mean)), 1e-6)
-    return direction
+    def _written(self, surprise: FeatureRows) -> Mask:
+        return written(surprise, self._new, self._known, self.options)

@@ -8,7 +8,7 @@ import numpy as np
 from torch import nn
 
 from equipoise.client.groups import personal
-from equipoise.client.histories import HistoryWork
+from equipoise.client.history_work import HistoryWork
 from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, DataError
