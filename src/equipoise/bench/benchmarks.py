@@ -11,8 +11,8 @@ from equipoise.core.registry import suggestion
 
 NAMES = {
     "overhead": "what the training loop adds to bare PyTorch",
-    "cohort": "50 clients of a small CNN, against a plain loop and other simulators",
-    "tiny": "1000 clients of logistic regression and a small MLP, against the same",
+    "cohort": "50 clients of a small CNN, against a plain loop",
+    "tiny": "1000 clients of logistic regression and a small MLP, against a plain loop",
     "together": "whether clients train along one axis where that pays",
     "startup": "from the command to the first finished round",
     "vision-round": "two views and four terms, against transforms image by image",

@@ -42,7 +42,7 @@ class Logits(nn.Module):
 
 
 @dataclass(frozen=True)
-class Job:
+class BenchmarkJob:
     site: ImageSite
     start: State
     """Contiguous float32 tensors by name."""
@@ -84,11 +84,13 @@ class Job:
             return float(F.cross_entropy(model(images), labels))
 
 
-def make_job(settings: dict[str, Any], shape: tuple[int, int, int], sizes: Sequence[int], n_classes: int = 10) -> Job:
+def make_job(
+    settings: dict[str, Any], shape: tuple[int, int, int], sizes: Sequence[int], n_classes: int = 10
+) -> BenchmarkJob:
     """Random images; client k has sizes[k] of them."""
     config, draw, total = check(settings), np.random.default_rng(0), sum(sizes)
     pixels = draw.integers(0, 256, (total, *shape), dtype=np.uint8)
     labels = draw.integers(0, n_classes, total)
     owned = np.split(np.arange(total), np.cumsum(sizes)[:-1])
     site = ImageSite(config, Images(pixels, labels), owned, n_classes, MEAN, STD)
-    return Job(site, state_of(build_model(config.model, site.shape, n_classes, config.seed)))
+    return BenchmarkJob(site, state_of(build_model(config.model, site.shape, n_classes, config.seed)))

@@ -15,7 +15,7 @@ import torch
 from PIL import Image, ImageEnhance
 from torch import Tensor
 
-from equipoise.bench.job import MEAN, STD, Job, make_job
+from equipoise.bench.job import MEAN, STD, BenchmarkJob, make_job
 from equipoise.bench.measure import Goal, Result, by_turns, compared
 from equipoise.bench.ours import where
 from equipoise.core.machine import cores
@@ -56,7 +56,7 @@ def run(repeats: int) -> Iterator[Result]:
     yield compared("vision-round", what, mine, theirs, Goal("at least", 2.5), tolerance=0.1, note=note)
 
 
-def straightforward(job: Job) -> float:
+def straightforward(job: BenchmarkJob) -> float:
     """The mean loss of the steps, with the number of threads that torch would take."""
     torch.set_num_threads(cores())
     method, options, losses = method_of(job.config), job.config.client, []
