@@ -14,7 +14,7 @@ from pathlib import Path
 
 from scripts.rivals.simulators import GOALS, installed
 
-from equipoise.bench.measure import Result
+from equipoise.bench.measure import BenchmarkResult
 from equipoise.bench.race import race
 from equipoise.cli.bench import keep, table
 from equipoise.cli.options import print_json
@@ -40,7 +40,7 @@ def main() -> None:
         print(table(found))
 
 
-def compared(name: str, repeats: int) -> Iterator[Result]:
+def compared(name: str, repeats: int) -> Iterator[BenchmarkResult]:
     """The results of one benchmark. What is not installed is named in their notes and on stderr."""
     for contest in import_module(f"equipoise.bench.{name}").contests():
         with installed(contest.job) as others:

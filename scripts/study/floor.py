@@ -44,7 +44,9 @@ def hits(config: Config, power: float) -> list[np.ndarray]:
     assert isinstance(judge, RankJudge)
     target, data = judge.target("test"), judge.histories.interactions
     counts = count_transitions(data.items, data.bounds, judge.histories.train_end, data.n_items)
-    ranks = target.ranks(score_next(counts, data.items, data.bounds[target.shown.users], target.shown.at, power))
+    ranks = target.ranks(
+        score_next(counts, data.items, data.bounds[target.positions.users], target.positions.at, power)
+    )
     return [(ranks[protocol] <= 10).astype(float) for protocol in PROTOCOLS]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib import import_module
 
-from equipoise.bench.measure import Result
+from equipoise.bench.measure import BenchmarkResult
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import suggestion
 
@@ -24,10 +24,10 @@ NAMES = {
 }
 
 
-def find(name: str) -> Callable[[int], Iterator[Result]]:
+def find(name: str) -> Callable[[int], Iterator[BenchmarkResult]]:
     if name not in NAMES:
         raise ConfigError(
             f"no benchmark is called '{name}'{suggestion(name, list(NAMES))}", fix="equipoise bench --list"
         )
-    run: Callable[[int], Iterator[Result]] = import_module(f"equipoise.bench.{name.replace('-', '_')}").run
+    run: Callable[[int], Iterator[BenchmarkResult]] = import_module(f"equipoise.bench.{name.replace('-', '_')}").run
     return run

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from equipoise.bench.job import make_job
-from equipoise.bench.measure import Result
+from equipoise.bench.measure import BenchmarkResult
 from equipoise.bench.race import Contest, race, settings
 
 CLIENTS, IMAGES = 50, 50
@@ -19,6 +19,6 @@ def contests() -> Iterator[Contest]:
     yield Contest("cohort", f"{CLIENTS} clients × {IMAGES} images, CNN of 0.55 M weights", job, goal=1.6)
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     for contest in contests():
         yield from race(contest, repeats)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise.bench.job import BenchmarkJob, Program
-from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 from equipoise.bench.ours import Ours, where
 from equipoise.bench.plain import plain
 from equipoise.core.machine import cores
@@ -45,7 +45,7 @@ def race(
     repeats: int,
     others: Mapping[str, Program] | None = None,
     goals: Mapping[str, float] | None = None,
-) -> Iterator[Result]:
+) -> Iterator[BenchmarkResult]:
     """One result for the plain loop and one for each kind of other program.
 
     A program's name begins with its kind, as in "other, threads 2". The fastest program of a kind counts. `goals` gives

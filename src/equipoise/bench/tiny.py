@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from equipoise.bench.job import make_job
-from equipoise.bench.measure import Result
+from equipoise.bench.measure import BenchmarkResult
 from equipoise.bench.race import Contest, race, settings
 
 CLIENTS, IMAGES = 1000, 100
@@ -20,6 +20,6 @@ def contests() -> Iterator[Contest]:
         yield Contest(f"tiny-{name}", what, job, goal=20.0)
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     for contest in contests():
         yield from race(contest, repeats)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipoise.bench.job import BenchmarkJob, make_job
-from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 from equipoise.bench.ours import Ours
 
 CLIENTS = 64
@@ -23,7 +23,7 @@ CASES: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
 }
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     for name, (model, shape) in CASES.items():
         chosen = _job(model, shape, None)
         is_together = chosen.site.together > 1

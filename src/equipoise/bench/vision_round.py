@@ -16,7 +16,7 @@ from PIL import Image, ImageEnhance
 from torch import Tensor
 
 from equipoise.bench.job import MEAN, STD, BenchmarkJob, make_job
-from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 from equipoise.bench.ours import where
 from equipoise.core.machine import cores
 from equipoise.core.registry import ENGINES
@@ -30,7 +30,7 @@ SECOND = range(1, 2)
 """The second epoch: at the very first step of a run, and every 256 steps after it, each term is measured by itself."""
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     settings = {
         "method": "fafi",
         "communication": "one-shot",

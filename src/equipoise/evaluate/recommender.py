@@ -1,7 +1,7 @@
-"""Scores of every item for every user, as the federation would show them: encoded once, ranked under both protocols.
+"""Scores of every item for every user, as the trained federation would rank them.
 
-A user's window is the last T items before the target, its memory what its client kept after training. A client that
-was never asked remembers by novelty alone.
+A user's window is the last T items before the target. Its experts read the memory that the user's client kept after
+training. A client that never trained builds its memory by novelty alone.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from equipoise.objective.recommend import common_rows
 from equipoise.server.predict import Merged
 
 SCORES = 55_000
-"""Scores formed in one pass: users times items, so few that what the experts read for them stays in the cache."""
+"""Scores computed in one pass, users × items: few enough that the experts' intermediate results stay in the cache."""
 MOST_TERMS = 2**24
 """Largest number of precomputed item terms: remembered items times all items."""
 LOOKED_AT = 100
-"""Users with whom the effect of memory is measured."""
+"""Number of users with whom the effect of memory is measured."""
 
 
-class Recalled(NamedTuple):
-    """The largest change of a score by memory, and the share of users whose memory holds what they are to be shown."""
+class MemoryEffect(NamedTuple):
+    """The largest change that memory makes to a score, and the share of users whose memory holds their target."""
 
     effect: float
     holds_target: float
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Who is shown something, and where in their histories: users [N] and positions [N]."""
+class UserPositions:
+    """Positions to predict: users [N] and positions [N] in their histories. A user may occur several times."""
 
     users: Indices
     at: Indices
@@ -57,43 +57,47 @@ class Shown:
 
 @dataclass(frozen=True)
 class ItemScorer:
-    """A recommender to load states into, everybody's histories, and what clients remember."""
+    """Scores all items with a given model state, the users' histories and the clients' memories."""
 
     model: Recommender
     work: HistoryWork
     data: Interactions
     ends: Indices | None = None
-    """[U] where training ended: what clients remember that were never asked, they remember up to there."""
+    """[U] where training ended; the memory of a client that never trained ends there too. None: no limit."""
     is_merged: bool = True
-    """False: every client is scored by its own model."""
+    """False: each client is scored with its own model."""
     fresh: dict[tuple[int, int], MemoryRows] = field(default_factory=dict)
-    """What clients remember that were never asked."""
+    """Cached memory rows of clients that never trained, by user and position."""
 
-    def shown(self, merged: Merged, own: Mapping[int, ClientState], shown: Shown) -> Tensor:
-        """[N, V] as each of them would see it: by the merged model, or by their clients' own."""
+    def user_scores(self, merged: Merged, own: Mapping[int, ClientState], positions: UserPositions) -> Tensor:
+        """Scores [N, V] by the merged model, or by each client's own model."""
         if self.is_merged:
-            return torch.cat(list(self.scores(merged.model, merged.broadcast, own, shown)))
-        found = torch.empty(len(shown.users), self.data.n_items)
-        for user in np.unique(shown.users).tolist():
-            its, mine = shown.users == user, own[user].model if user in own else {}
-            whom = Shown(shown.users[its], shown.at[its])
+            return torch.cat(list(self.scores(merged.model, merged.broadcast, own, positions)))
+        found = torch.empty(len(positions.users), self.data.n_items)
+        for user in np.unique(positions.users).tolist():
+            its, mine = positions.users == user, own[user].model if user in own else {}
+            whom = UserPositions(positions.users[its], positions.at[its])
             found[its] = torch.cat(list(self.scores({**merged.model, **mine}, merged.broadcast, own, whom)))
         return found
 
-    def scores(self, state: State, broadcast: State, own: Mapping[int, ClientState], shown: Shown) -> Iterator[Tensor]:
-        """[n, V] of so many users at a time, by one model for all."""
+    def scores(
+        self, state: State, broadcast: State, own: Mapping[int, ClientState], positions: UserPositions
+    ) -> Iterator[Tensor]:
+        """Scores [n, V] of one group of users after another, by one model for all."""
         self.model.load_state_dict(dict(state))
         self.model.eval()
         common = common_rows(broadcast)
         n_items, size = self.data.n_items, max(1, SCORES // self.data.n_items)
-        starts = range(0, len(shown.users), size)
-        parts = [Shown(shown.users[first : first + size], shown.at[first : first + size]) for first in starts]
+        starts = range(0, len(positions.users), size)
+        parts = [
+            UserPositions(positions.users[first : first + size], positions.at[first : first + size]) for first in starts
+        ]
         many = len(parts) if n_items**2 <= MOST_TERMS else max(1, MOST_TERMS // (size * READ * n_items))
         for first in range(0, len(parts), many):
-            yield from self._shelved([self.windows(part, own) for part in parts[first : first + many]], common)
+            yield from self._scores_of_parts([self.windows(part, own) for part in parts[first : first + many]], common)
 
-    def _shelved(self, parts: Sequence[Windows], common: State) -> Iterator[Tensor]:
-        """What remembered items have for all others is formed once, and taken by whoever remembers them."""
+    def _scores_of_parts(self, parts: Sequence[Windows], common: State) -> Iterator[Tensor]:
+        """Per-item terms of remembered items are computed once; every user who remembers an item reuses its terms."""
         remembered, places = torch.unique(torch.cat([windows.memory for windows in parts]), return_inverse=True)
         with torch.inference_mode():
             item_terms = self.model.item_terms(remembered, common)
@@ -107,12 +111,12 @@ class ItemScorer:
             newest = states[torch.arange(len(last)), last][:, None]
             return self.model.rank(newest, windows, common, item_terms).scores[:, 0]
 
-    def recalled(
-        self, state: State, broadcast: State, own: Mapping[int, ClientState], shown: Shown, items: Indices
-    ) -> Recalled:
-        """How much memory matters for the first users: by how much it moves their scores, and whether it holds the
-        very items [N] that are to be found."""
-        few = Shown(shown.users[:LOOKED_AT], shown.at[:LOOKED_AT])
+    def memory_effect(
+        self, state: State, broadcast: State, own: Mapping[int, ClientState], positions: UserPositions, items: Indices
+    ) -> MemoryEffect:
+        """How much memory matters to the first users: how far it moves their scores, and whether it holds their targets
+        `items` [N]."""
+        few = UserPositions(positions.users[:LOOKED_AT], positions.at[:LOOKED_AT])
         self.model.load_state_dict(dict(state))
         self.model.eval()
         common = common_rows(broadcast)
@@ -120,11 +124,11 @@ class ItemScorer:
         without = windows._replace(memory_valid=torch.zeros_like(windows.memory_valid))
         effect = (self._scored(windows, common) - self._scored(without, common)).abs().max().item()
         hits = (windows.memory == torch.from_numpy(items[:LOOKED_AT])[:, None]) & windows.memory_valid
-        return Recalled(effect, hits.any(1).float().mean().item())
+        return MemoryEffect(effect, hits.any(1).float().mean().item())
 
-    def windows(self, shown: Shown, own: Mapping[int, ClientState]) -> Windows:
+    def windows(self, positions: UserPositions, own: Mapping[int, ClientState]) -> Windows:
         """The window of each user and position, with the items that its experts read."""
-        length, places = self.work.model.length, zip(shown.users.tolist(), shown.at.tolist(), strict=True)
+        length, places = self.work.model.length, zip(positions.users.tolist(), positions.at.tolist(), strict=True)
         found = [scoring_window(self.data.history(u), t, length, self._read(u, t, own)) for u, t in places]
         return stack(found, length)
 

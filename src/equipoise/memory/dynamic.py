@@ -34,7 +34,7 @@ AT_LEAST = 10
 """Positions before which nothing is usual."""
 
 
-class Memory:
+class DynamicMemory:
     """Positions in the history. Long-term rows stand in slots, so that forgetting one moves no other."""
 
     def __init__(self, width: int, options: MemoryOptions) -> None:
@@ -110,7 +110,7 @@ def written(surprise: FeatureRows, new: FeatureRows, known: Mask, options: Memor
 
 def replay(features: FeatureRows, writes: Mask, bounds: Sequence[int], options: MemoryOptions) -> Iterator[MemoryRows]:
     """The memory as it stood before each of the ascending positions `bounds`."""
-    memory, done = Memory(features.shape[1], options), 0
+    memory, done = DynamicMemory(features.shape[1], options), 0
     for bound in bounds:
         for position in (np.flatnonzero(writes[done:bound]) + done).tolist():
             memory.write(position, features)
