@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib import import_module
 
-from equipoise.bench.measure import Result
+from equipoise.bench.measure import BenchmarkResult
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import suggestion
 
 NAMES = {
     "overhead": "what the training loop adds to bare PyTorch",
-    "cohort": "50 clients of a small CNN, against a plain loop and other simulators",
-    "tiny": "1000 clients of logistic regression and a small MLP, against the same",
+    "cohort": "50 clients of a small CNN, against a plain loop",
+    "tiny": "1000 clients of logistic regression and a small MLP, against a plain loop",
     "together": "whether clients train along one axis where that pays",
     "startup": "from the command to the first finished round",
     "vision-round": "two views and four terms, against transforms image by image",
@@ -24,10 +24,10 @@ NAMES = {
 }
 
 
-def find(name: str) -> Callable[[int], Iterator[Result]]:
+def find(name: str) -> Callable[[int], Iterator[BenchmarkResult]]:
     if name not in NAMES:
         raise ConfigError(
             f"no benchmark is called '{name}'{suggestion(name, list(NAMES))}", fix="equipoise bench --list"
         )
-    run: Callable[[int], Iterator[Result]] = import_module(f"equipoise.bench.{name.replace('-', '_')}").run
+    run: Callable[[int], Iterator[BenchmarkResult]] = import_module(f"equipoise.bench.{name.replace('-', '_')}").run
     return run

@@ -43,7 +43,7 @@ class Logits(nn.Module):
 
 
 @dataclass(frozen=True)
-class Job:
+class BenchmarkJob:
     site: SampleSite
     start: State
     """Contiguous float32 tensors by name."""
@@ -85,7 +85,9 @@ class Job:
             return float(F.cross_entropy(model(images), labels))
 
 
-def make_job(settings: dict[str, Any], shape: tuple[int, int, int], sizes: Sequence[int], n_classes: int = 10) -> Job:
+def make_job(
+    settings: dict[str, Any], shape: tuple[int, int, int], sizes: Sequence[int], n_classes: int = 10
+) -> BenchmarkJob:
     """Random images; client k has sizes[k] of them."""
     config, draw, total = check(settings), np.random.default_rng(0), sum(sizes)
     pixels = draw.integers(0, 256, (total, *shape), dtype=np.uint8)
@@ -93,4 +95,4 @@ def make_job(settings: dict[str, Any], shape: tuple[int, int, int], sizes: Seque
     owned = np.split(np.arange(total), np.cumsum(sizes)[:-1])
     inputs = PixelInputs(MEAN, STD)
     site = SampleSite(config, resolve(config), Samples(pixels, labels), owned, n_classes, inputs)
-    return Job(site, state_of(build_model(config.model, site.shape, n_classes, config.seed)))
+    return BenchmarkJob(site, state_of(build_model(config.model, site.shape, n_classes, config.seed)))

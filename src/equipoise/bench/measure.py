@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Way = Callable[[], Any]
+Side = Callable[[], Any]
 """Does the work once; what comes out is scored afterwards, when the clock has stopped."""
 
 
@@ -33,7 +33,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Result:
+class BenchmarkResult:
     """One line of the table. `ours` and `theirs` are medians in `unit`; `figures` what the two came out with."""
 
     name: str
@@ -65,10 +65,10 @@ class Result:
 
 
 @dataclass
-class Times:
+class Timing:
     """Seconds of one way, and what it came out with last."""
 
-    way: Way
+    way: Side
     seconds: list[float] = field(default_factory=list)
     figure: float = 0.0
 
@@ -83,9 +83,9 @@ class Times:
         return statistics.median(self.seconds[1:])
 
 
-def by_turns(ways: Sequence[Way], repeats: int, score: Callable[[Any], float] = float) -> list[Times]:
+def by_turns(ways: Sequence[Side], repeats: int, score: Callable[[Any], float] = float) -> list[Timing]:
     """Every way once to warm up, then all of them in turn, `repeats` times; the last outcome of each is scored."""
-    found = [Times(way) for way in ways]
+    found = [Timing(way) for way in ways]
     for _ in range(repeats):
         for one in found:
             one.go()
@@ -94,15 +94,17 @@ def by_turns(ways: Sequence[Way], repeats: int, score: Callable[[Any], float] = 
     return found
 
 
-def compared(name: str, what: str, ours: Times, theirs: Times, goal: Goal, **more: Any) -> Result:
+def compared(name: str, what: str, ours: Timing, theirs: Timing, goal: Goal, **more: Any) -> BenchmarkResult:
     """Of two ways by turns, without the pair that warmed up."""
     more = {"figures": (ours.figure, theirs.figure), **more}
     return paired(name, what, (ours.seconds[1:], theirs.seconds[1:]), goal, **more)
 
 
-def paired(name: str, what: str, sides: tuple[Sequence[float], Sequence[float]], goal: Goal, **more: Any) -> Result:
+def paired(
+    name: str, what: str, sides: tuple[Sequence[float], Sequence[float]], goal: Goal, **more: Any
+) -> BenchmarkResult:
     """How many times less ours takes, or how many times as much as the other, as the goal asks; pair by pair."""
     ours, theirs = sides
     ratios = [t / o if goal.kind == "at least" else o / t for o, t in zip(ours, theirs, strict=True)]
     medians, spread = (statistics.median(ours), statistics.median(theirs)), (min(ratios), max(ratios))
-    return Result(name, what, statistics.median(ratios), spread, *medians, goal, **more)
+    return BenchmarkResult(name, what, statistics.median(ratios), spread, *medians, goal, **more)

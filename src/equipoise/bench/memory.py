@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from equipoise.bench.measure import Goal, Result, paired
+from equipoise.bench.measure import BenchmarkResult, Goal, paired
 
 FEW, MANY, COHORT = 1_000, 100_000, 100
 PEAK = (
@@ -20,7 +20,7 @@ PEAK = (
 taken over from the one that started it, and is never less than that one needed by then."""
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     require_linux()
     many, few = zip(*((peak(crowd(MANY)), peak(crowd(FEW))) for _ in range(repeats)), strict=True)
     what = f"{MANY} clients, {COHORT} in each round, against {FEW}"

@@ -9,11 +9,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from equipoise.bench.job import Job, Program
+from equipoise.bench.job import BenchmarkJob, Program
 from equipoise.core.values import State
 
 
-def plain(job: Job, threads: int = 1, channels_last: bool = False) -> Program:
+def plain(job: BenchmarkJob, threads: int = 1, channels_last: bool = False) -> Program:
     model, data = job.model(), [job.data(client) for client in range(job.n_clients)]
     orders = [[torch.from_numpy(batch) for batch in job.orders(client)] for client in range(job.n_clients)]
     if channels_last:

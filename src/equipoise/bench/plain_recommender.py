@@ -12,7 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from equipoise.client.histories import HistoryFeed, HistoryWork
+from equipoise.client.histories import HistoryFeed
+from equipoise.client.history_work import HistoryWork
 from equipoise.client.train import Recipe
 from equipoise.core.values import State, Task
 from equipoise.kind.histories.site import HistorySite

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import torch
 
-from equipoise.bench.measure import Goal, Result, by_turns, paired
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, paired
 from equipoise.bench.memory import peak, require_linux
 from equipoise.bench.ours import where
 from equipoise.bench.plain_recommender import plain_recipe
@@ -59,7 +59,7 @@ ROUND, EVALUATION, MEMORY = {"ids": 5.0, "full": 15.0}, 2.0, 4096.0
 """Seconds that a round and an evaluation may take, and MiB that a run may."""
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     require_data()
     yield against_plain(federation_of([*FULL, *DRAWN]), repeats)
     for name, kind in (("ids", IDS), ("full", FULL)):
@@ -76,7 +76,7 @@ def run(repeats: int) -> Iterator[Result]:
     yield replace(_within("rec/memory", "two rounds, scored, all processes: against the goal", mib, MEMORY), unit="MiB")
 
 
-def against_plain(federation: Federation, repeats: int) -> Result:
+def against_plain(federation: Federation, repeats: int) -> BenchmarkResult:
     """A round of ours and the plain design's few clients by turns."""
     assert isinstance(federation.site, HistorySite)
     tasks = plan(federation, first_snapshot(federation), SECOND)
@@ -114,10 +114,10 @@ def _samples(federation: Federation, tasks: Sequence[Task]) -> int:
     return sum(federation.site.samples(task.client) for task in tasks)
 
 
-def _within(name: str, what: str, seconds: Sequence[float], most: float, note: str = "") -> Result:
+def _within(name: str, what: str, seconds: Sequence[float], most: float, note: str = "") -> BenchmarkResult:
     middle = statistics.median(seconds)
     spread = (min(seconds) / most, max(seconds) / most)
-    return Result(name, what, middle / most, spread, middle, most, Goal("at most", 1.0), note=note)
+    return BenchmarkResult(name, what, middle / most, spread, middle, most, Goal("at most", 1.0), note=note)
 
 
 def require_data() -> None:

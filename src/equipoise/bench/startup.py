@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 
 MANY = ["model=mlp", "partition=drawn", "partition.clients=100000", "server.fraction=0.001"]
 KINDS: dict[str, tuple[list[str], float]] = {"startup": ([], 4.0), "startup/100000": (MANY, 10.0)}
@@ -21,7 +21,7 @@ FIRST = "round 1/"
 """How the line of the first finished round begins."""
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     for name, (settings, seconds) in KINDS.items():
         mine, torch = by_turns([partial(first_round, settings), import_torch], repeats, lambda _: 0.0)
         goal = Goal("at most", seconds / torch.median)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from equipoise.bench.measure import Goal, Result, paired
+from equipoise.bench.measure import BenchmarkResult, Goal, paired
 from equipoise.config.loader import load
 from equipoise.core.stopwatch import WATCH
 from equipoise.run.session import start
@@ -22,7 +22,7 @@ from equipoise.store.database import open_store
 ROUNDS = 10
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     request = load("fedavg", [f"rounds={ROUNDS}", "client.epochs=5"])
     writing, rest, rows = [], [], 0
     for _ in range(repeats + 1):

@@ -15,8 +15,8 @@ import torch
 from PIL import Image, ImageEnhance
 from torch import Tensor
 
-from equipoise.bench.job import MEAN, STD, Job, make_job
-from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.job import MEAN, STD, BenchmarkJob, make_job
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 from equipoise.bench.ours import where
 from equipoise.core.machine import cores
 from equipoise.core.registry import ENGINES
@@ -31,7 +31,7 @@ SECOND = range(1, 2)
 """The second epoch: at the very first step of a run, and every 256 steps after it, each term is measured by itself."""
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     settings = {
         "method": "fafi",
         "communication": "one-shot",
@@ -57,7 +57,7 @@ def run(repeats: int) -> Iterator[Result]:
     yield compared("vision-round", what, mine, theirs, Goal("at least", 2.5), tolerance=0.1, note=note)
 
 
-def straightforward(job: Job) -> float:
+def straightforward(job: BenchmarkJob) -> float:
     """The mean loss of the steps, with the number of threads that torch would take."""
     torch.set_num_threads(cores())
     method, options, losses = resolve(job.config), job.config.client, []

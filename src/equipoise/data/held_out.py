@@ -24,6 +24,7 @@ from equipoise.core.errors import DataError
 from equipoise.core.values import Indices
 from equipoise.data.interactions import Interactions
 from equipoise.data.rows import counted, some
+from equipoise.data.slices import equal_moments, equal_parts
 from equipoise.data.subset import keep_users
 
 NOBODY = -1
@@ -141,27 +142,13 @@ def _slices(interactions: Interactions, options: InteractionOptions) -> Historie
     n, count = interactions.lengths, options.slices
     if options.cut == "positions":
         moments: tuple[int, ...] = ()
-        inner = [n * k // count for k in range(1, count)]
+        inner = equal_parts(n, count)
     else:
         moments = equal_moments(_moments(interactions, "slices"), count)
         inner = [_before(interactions, moment) for moment in moments]
     bounds = np.stack([np.zeros_like(n), *inner, n], axis=1)
     nobody = np.full_like(n, NOBODY)
     return Histories(interactions, "slices", bounds[:, 1], nobody, nobody, bounds, moments)
-
-
-def equal_moments(times: Indices, count: int) -> tuple[int, ...]:
-    """The moments that cut all interactions into `count` slices of about the same size.
-
-    >>> equal_moments(np.arange(10), 5)
-    (2, 4, 6, 8)
-    """
-    ordered = np.sort(times)
-    moments = ordered[np.arange(1, count) * len(times) // count]
-    if not (np.diff(moments, prepend=ordered[0]) > 0).all():
-        what = f"{len(np.unique(times))} different moments cannot be cut into {count} slices that all hold something"
-        raise DataError(what, where=f"data.slices={count}", fix="fewer data.slices, or data.cut=positions")
-    return tuple(int(moment) for moment in moments)
 
 
 def _moments(interactions: Interactions, split: str) -> Indices:

@@ -24,15 +24,17 @@ from equipoise.core.values import Indices, Mask
 from equipoise.memory.product import FeatureRows, product
 from equipoise.memory.settings import MemoryOptions
 
-Kept = tuple[Indices, Indices, Indices]
-"""(position, time of the last use, uses) of everything remembered."""
+MemoryRows = tuple[Indices, Indices, Indices]
+"""(position, time of the last use, uses) of each row: three arrays [R]."""
+COLUMNS = ("positions", "times", "uses")
+"""Names of these arrays in a client's state."""
 BEFORE = 50
 """Positions that novelty compares with."""
 AT_LEAST = 10
 """Positions before which nothing is usual."""
 
 
-class Memory:
+class DynamicMemory:
     """Positions in the history. Long-term rows stand in slots, so that forgetting one moves no other."""
 
     def __init__(self, width: int, options: MemoryOptions) -> None:
@@ -42,7 +44,7 @@ class Memory:
         self.columns = np.zeros((3, options.long), dtype=np.int64)  # position, time of the last use, uses
         self.features = np.zeros((options.long, width), dtype=np.float32)
 
-    def rows(self) -> Kept:
+    def rows(self) -> MemoryRows:
         long, short = self.columns[:, : self.n_long], np.array(self.short, dtype=np.int64)
         positions, times, uses = np.concatenate([long, [short, short, np.ones_like(short)]], axis=1)
         return positions, times, uses
@@ -106,9 +108,9 @@ def written(surprise: FeatureRows, new: FeatureRows, known: Mask, options: Memor
     return known & (start | (surprise > options.surprise) | (unusual(new, known) > options.novelty))
 
 
-def replay(features: FeatureRows, writes: Mask, bounds: Sequence[int], options: MemoryOptions) -> Iterator[Kept]:
+def replay(features: FeatureRows, writes: Mask, bounds: Sequence[int], options: MemoryOptions) -> Iterator[MemoryRows]:
     """The memory as it stood before each of the ascending positions `bounds`."""
-    memory, done = Memory(features.shape[1], options), 0
+    memory, done = DynamicMemory(features.shape[1], options), 0
     for bound in bounds:
         for position in (np.flatnonzero(writes[done:bound]) + done).tolist():
             memory.write(position, features)
@@ -123,7 +125,7 @@ def utility(times: Indices, uses: Indices, now: int, options: MemoryOptions) -> 
 
 
 def retrieve(
-    rows: Kept, features: FeatureRows, query: FeatureRows, now: int, options: MemoryOptions
+    rows: MemoryRows, features: FeatureRows, query: FeatureRows, now: int, options: MemoryOptions
 ) -> tuple[Indices, Mask]:
     """The `read` rows nearest to the query, similarity mixed with utility: (positions [M], valid [M]).
 

@@ -32,7 +32,7 @@ NOTHING = 3.0
 GATE = 0.1
 
 
-Held = tuple[Tensor, Tensor]
+HeldFeatures = tuple[Tensor, Tensor]
 """Features [V, d] of items, and which of them have any [V]."""
 
 
@@ -59,7 +59,7 @@ class RememberedRows(NamedTuple):
         return RememberedRows(self.there[at], self.affinity[at], self.values[at], self.item_scores[at], self.floor)
 
 
-class Read(NamedTuple):
+class ExpertReading(NamedTuple):
     """What an expert found for all items in its rows: attention [W, R, V], 1/deviation [W, V]."""
 
     rows: RememberedRows
@@ -92,7 +92,7 @@ class Expert(nn.Module):
         self.gate = nn.Parameter(torch.tensor(GATE)) if fusion == "disconnected" else None
         self.is_gated = fusion == "gate"
 
-    def held(self, windows: Windows) -> Held:
+    def held(self, windows: Windows) -> HeldFeatures:
         """Features and presence of the items whose rows the client holds."""
         return (
             (self.table[windows.rows], self.present[windows.rows])
@@ -100,7 +100,7 @@ class Expert(nn.Module):
             else (self.table, self.present)
         )
 
-    def rows(self, memory: Tensor, held: Held, common: Tensor | None, items: Tensor | None) -> RememberedRows:
+    def rows(self, memory: Tensor, held: HeldFeatures, common: Tensor | None, items: Tensor | None) -> RememberedRows:
         """Of remembered items [..., R], the common rows [G, d] and the learnt one behind them. `items` [V, D] are the
         e_c; None for whoever asks for no worth."""
         table, there = held[0], held[1][memory]
@@ -125,7 +125,7 @@ class Expert(nn.Module):
 
     def read(
         self, windows: Windows, common: Tensor | None, items: Tensor | None, item_terms: RememberedRows | None = None
-    ) -> Read:
+    ) -> ExpertReading:
         """Every item over the rows that each window remembers, and the common ones; uses `item_terms` where given."""
         shared = 1 if common is None else 1 + len(common)
         if item_terms is None:
@@ -138,14 +138,14 @@ class Expert(nn.Module):
         attention = (rows.affinity + bias[..., None]).softmax(1)
         covariance = rows.values @ rows.values.transpose(-1, -2) / rows.values.shape[-1]
         variance = torch.linalg.vecdot(covariance @ attention, attention, dim=1)
-        return Read(rows, attention, (variance + EPSILON).rsqrt())
+        return ExpertReading(rows, attention, (variance + EPSILON).rsqrt())
 
-    def gain(self, read: Read) -> Tensor:
+    def gain(self, read: ExpertReading) -> Tensor:
         """⟨O o_c, e_c + t⟩ of every item, [W, V]."""
         found: Tensor = torch.linalg.vecdot(read.rows.item_scores, read.attention, dim=1)
         return found * read.inverse + read.rows.floor
 
-    def outputs(self, read: Read, chosen: Tensor) -> Tensor:
+    def outputs(self, read: ExpertReading, chosen: Tensor) -> Tensor:
         """o_c of the chosen items [W, T] of each window: [W, T, D]."""
         rows = chosen[:, None].expand(-1, read.attention.shape[1], -1)
         mixed = read.attention.gather(2, rows).transpose(1, 2) @ read.rows.values

@@ -18,12 +18,12 @@ from torch.nn import functional as F
 from equipoise.config.blocks import ModelOptions
 from equipoise.core.values import State
 from equipoise.data.interactions import MODALITIES, Features
-from equipoise.models.experts import Expert, Read, RememberedRows, Router
-from equipoise.models.sasrec import Backbone, Items
+from equipoise.models.experts import Expert, ExpertReading, RememberedRows, Router
+from equipoise.models.sasrec import AttentionBackbone, ItemTable
 from equipoise.models.settings import DmmrOptions, SasrecOptions
 from equipoise.models.windows import Ranked, Windows
 
-Said = tuple[Expert, Read, Tensor]
+ExpertAnswer = tuple[Expert, ExpertReading, Tensor]
 """An expert, what it found, and its weight [W, V] for every item."""
 
 
@@ -33,8 +33,8 @@ class Recommender(nn.Module):
     def __init__(self, options: SasrecOptions, n_items: int, features: Mapping[str, Features]) -> None:
         super().__init__()
         self.options = options
-        self.items = Items(n_items, options.width, self._is_dot)
-        self.backbone = Backbone(options.width, options.blocks, options.heads, options.length)
+        self.items = ItemTable(n_items, options.width, self._is_dot)
+        self.backbone = AttentionBackbone(options.width, options.blocks, options.heads, options.length)
         self.experts = nn.ModuleDict()
         self.router: Router | None = None
         if isinstance(options, DmmrOptions):
@@ -104,14 +104,14 @@ class Recommender(nn.Module):
         shares: Tensor = lengths / whole.clamp_min(1e-12)
         return shares
 
-    def _dot(self, states: Tensor, said: Sequence[Said] = ()) -> Ranked:
+    def _dot(self, states: Tensor, said: Sequence[ExpertAnswer] = ()) -> Ranked:
         items, offset = self.items, self.items.bias.expand(len(states), -1)
         if said:
             gains = [weight * expert.gain(read) for expert, read, weight in said]
             offset = offset + items.scale * torch.stack(gains).sum(0)
         return Ranked(items.scale * states, items.weight, offset)
 
-    def _cosine(self, states: Tensor, said: Sequence[Said] = ()) -> Ranked:
+    def _cosine(self, states: Tensor, said: Sequence[ExpertAnswer] = ()) -> Ranked:
         """With experts the length of each sum is its own, so that the scores are formed here, as an offset."""
         table, root = F.normalize(self.items.weight, dim=1, eps=1e-6), self.options.width**0.5
         if not said:
@@ -122,7 +122,7 @@ class Recommender(nn.Module):
         scores = root * (states @ table.T + (added * table).sum(-1)[:, None]) / lengths
         return Ranked(states[..., :0], table[:, :0], scores)
 
-    def _added(self, said: Sequence[Said]) -> Tensor:
+    def _added(self, said: Sequence[ExpertAnswer]) -> Tensor:
         """Σ_e w_ec·O_e o_ec of every item, [W, V, D]."""
         windows, items = said[0][2].shape
         everything = torch.arange(items, device=said[0][2].device).expand(windows, -1)

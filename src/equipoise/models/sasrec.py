@@ -19,7 +19,7 @@ START = 0.02
 """Standard deviation of item and position vectors at the start."""
 
 
-class Items(nn.Module):
+class ItemTable(nn.Module):
     """The item table, tied for input and scoring; for a dot product, a bias per item and a scale."""
 
     def __init__(self, n_items: int, width: int, is_dot: bool) -> None:
@@ -33,7 +33,7 @@ class Items(nn.Module):
         return F.embedding(items, self.weight)
 
 
-class Block(nn.Module):
+class AttentionBlock(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
@@ -57,11 +57,11 @@ class Block(nn.Module):
         return joined
 
 
-class Backbone(nn.Module):
+class AttentionBackbone(nn.Module):
     def __init__(self, width: int, blocks: int, heads: int, length: int) -> None:
         super().__init__()
         self.positions = nn.Parameter(START * torch.randn(length, width))
-        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(blocks))
+        self.blocks = nn.ModuleList(AttentionBlock(width, heads) for _ in range(blocks))
         self.norm = nn.LayerNorm(width)
 
     @property

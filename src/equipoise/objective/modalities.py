@@ -22,7 +22,7 @@ from equipoise.config.choices import Weighting
 from equipoise.objective.rank import masked_mean
 
 
-class Contrast(NamedTuple):
+class ContrastResult(NamedTuple):
     """The loss; per sample its loss and its weight, for the record."""
 
     loss: Tensor
@@ -41,7 +41,9 @@ def instance_weights(surprised: Tensor, valid: Tensor, alpha: float) -> Tensor:
     return raw / masked_mean(raw, valid).clamp_min(1e-12) * valid
 
 
-def contrast(visual: Tensor, semantic: Tensor, surprised: Tensor, rivals: Tensor, how: ContrastOptions) -> Contrast:
+def contrast(
+    visual: Tensor, semantic: Tensor, surprised: Tensor, rivals: Tensor, how: ContrastOptions
+) -> ContrastResult:
     """visual, semantic [N, D]; surprised [N]; rivals [N, N], each sample being one of its own where it exists."""
     v, s = F.normalize(visual, dim=-1), F.normalize(semantic, dim=-1)
     tau = (
@@ -54,9 +56,11 @@ def contrast(visual: Tensor, semantic: Tensor, surprised: Tensor, rivals: Tensor
     each = 0.5 * (_cross(to_semantic, own, valid) + _cross(to_visual, own, valid))
     raw = instance_weights(surprised, valid, how.alpha)
     if how.weighting == "after-mean":
-        return Contrast(masked_mean(1 + how.alpha * surprised, valid) * masked_mean(each, valid), each, valid.float())
+        return ContrastResult(
+            masked_mean(1 + how.alpha * surprised, valid) * masked_mean(each, valid), each, valid.float()
+        )
     weights = raw if how.weighting == "instance" else valid.float()
-    return Contrast(masked_mean(weights * each, valid), each, weights)
+    return ContrastResult(masked_mean(weights * each, valid), each, weights)
 
 
 def rivals_of(targets: Tensor, valid: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from equipoise.core.values import Losses, Moment, State
 from equipoise.models.windows import Ranked, Windows
 from equipoise.objective.compose import Net, Objective
 from equipoise.objective.linear_softmax import linear_softmax
-from equipoise.objective.modalities import Contrast, ContrastOptions, contrast, load_balance, rivals_of, surprise
+from equipoise.objective.modalities import ContrastOptions, ContrastResult, contrast, load_balance, rivals_of, surprise
 from equipoise.objective.rank import bpr_loss, masked_mean, sampled_loss
 
 COMMON = "common."
@@ -110,7 +110,7 @@ def _branches(ranked: Ranked, valid: Tensor, names: list[str]) -> dict[str, Tens
     return found
 
 
-def _weighting(found: Contrast, surprised: Tensor, valid: Tensor, how: ContrastOptions) -> dict[str, Tensor]:
+def _weighting(found: ContrastResult, surprised: Tensor, valid: Tensor, how: ContrastOptions) -> dict[str, Tensor]:
     """How surprise was distributed, whether surprising samples pull more, and what weights do, where there are any."""
     weights, each = found.weights.detach(), found.each.detach()
     measured = {
