@@ -1,10 +1,9 @@
-"""From a whole set to what a run uses: fewer images where asked, then validation and a public pool out of train.
+"""Split an image set into what a run uses: limit it where asked, then take validation and a public pool out of train.
 
     train → limit at random → validation at random → public pool at random → train
 
-Shares are of what the limit left.
-
-Each draw has its own stream of the run's seed and keeps the order of the set, so one limit never moves another.
+Shares are of what the limit left. Each draw has its own stream of the run's seed and keeps the order of the set, so
+one limit never moves another. `origin` says where each remaining training image stands in the whole training set.
 """
 
 from __future__ import annotations
@@ -19,7 +18,16 @@ from equipoise.config.blocks import DataOptions, ImageOptions
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.core.streams import stream
-from equipoise.core.values import Dataset, Images, Indices
+from equipoise.core.values import Channels, Dataset, Images, Indices
+from equipoise.data.constants import require_constants
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Of each remaining training image, its number in the whole training set of `size` images; ascending."""
+
+    numbers: Indices
+    size: int
 
 
 @dataclass(frozen=True)
@@ -31,18 +39,21 @@ class Splits:
     validation: Images
     test: Images
     classes: tuple[str, ...]
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
+    mean: Channels
+    std: Channels
     public: Images
     """What the server holds; empty unless asked for."""
     content: str
     """Hash of every pixel and label of the whole set, before limits: what a run began with."""
+    origin: Origin | None = None
+    """Where the training images stand in the whole training set; None where nothing was taken out of it."""
 
 
 def load_splits(options: DataOptions, seed: int, folder: Path | None = None) -> Splits:
     """The splits of the set that `options` names; without a folder, EQUIPOISE_DATA says where files are."""
     dataset = DATASETS.find(options.name, "data").make(options, folder)
     assert isinstance(options, ImageOptions), "only image sets are split by images"
+    require_constants(dataset)
     return prepare_splits(dataset, options, seed)
 
 
@@ -58,9 +69,16 @@ def prepare_splits(dataset: Dataset, options: ImageOptions, seed: int) -> Splits
     kept = np.setdiff1d(np.arange(n), held)
     pool = kept[_drawn(len(kept), min(round(options.public * n), len(kept) - 1), "public", seed)]
     kept = np.setdiff1d(kept, pool)
+    chosen = np.arange(n) if options.limit is None else _drawn(len(dataset.train), options.limit, "limit", seed)
     parts = {"train": train.take(kept), "validation": train.take(held), "public": train.take(pool), "test": test}
     return Splits(
-        dataset.name, **parts, classes=dataset.classes, mean=dataset.mean, std=dataset.std, content=content_of(dataset)
+        dataset.name,
+        **parts,
+        classes=dataset.classes,
+        mean=dataset.mean,
+        std=dataset.std,
+        content=content_of(dataset),
+        origin=Origin(chosen[kept], len(dataset.train)),
     )
 
 
