@@ -14,6 +14,7 @@ FOR_IMAGES = {
     "client": ("augment",),
     "server": ("merge", "predict"),
     "evaluate": ("clients", "client_images", "batch", "beside", "train_images"),
+    "scenario": ("label_noise", "shift", "strength", "clients"),
 }
 """Settings that nothing reads where other things than images are learnt from."""
 

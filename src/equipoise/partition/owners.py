@@ -27,7 +27,7 @@ def settle(owner: Indices, labels: Labels, options: PartitionOptions, rng: np.ra
 
 
 def require_room(n_samples: int, options: PartitionOptions) -> None:
-    wanted = options.clients * options.min_size
+    wanted = (options.clients or 0) * options.min_size  # a split file says itself how many clients there are
     if wanted > n_samples:
         raise PartitionError(
             f"{options.clients} clients of at least {options.min_size} need {wanted} samples, there are {n_samples}",

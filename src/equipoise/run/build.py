@@ -32,7 +32,8 @@ from equipoise.features.load import item_features
 from equipoise.method.answers import Method
 from equipoise.models.build import build_model, state_of
 from equipoise.models.recommender import wanted
-from equipoise.partition.divide import Partition, divide
+from equipoise.partition.allot import allot
+from equipoise.partition.divide import Partition
 from equipoise.partition.sample import owned
 from equipoise.partition.users import users
 from equipoise.run import require
@@ -90,11 +91,10 @@ def build(config: Config, data_path: Path | None = None) -> Federation:
 
 
 def build_images(config: Config, data_path: Path | None) -> Federation:
-    splits = load_splits(config.data, config.seed, data_path)
+    splits, partition, own, _, notes = allot(config, load_splits(config.data, config.seed, data_path), data_path)
     n_classes = len(splits.classes)
-    partition = divide(splits.train.labels, n_classes, config.partition, config.seed)
     method = method_of(config)
-    indices = [owned(partition.indices, len(splits.train))] if method.pools_data else partition.indices
+    indices = [owned(own, len(splits.train))] if method.pools_data else own
     site = ImageSite(config, splits.train, indices, n_classes, splits.mean, splits.std)
     model = build_model(config.model, site.shape, n_classes, config.seed, method.head)
     require.parameters(method, model)
@@ -105,7 +105,7 @@ def build_images(config: Config, data_path: Path | None) -> Federation:
         raise DataError(what, where="data.public", fix="a larger data.public or data.limit")
     judge = ImageJudge(Scorer(model, splits, config, indices), method.predict, method.headline)
     require_groups(config, model.groups)
-    return Federation(config, clock_of(config), method, partition, site, judge, state_of(model), model.groups)
+    return Federation(config, clock_of(config), method, partition, site, judge, state_of(model), model.groups, notes)
 
 
 def build_recommendation(config: Config, options: InteractionOptions, data_path: Path | None) -> Federation:

@@ -13,6 +13,7 @@ from equipoise.core.registry import DATASETS
 from equipoise.data.interactions import content_of as interactions_content
 from equipoise.data.splits import content_of as images_content
 from equipoise.features.check import GIVEN
+from equipoise.partition.file import FileOptions, split_digest
 from equipoise.run.build import load_histories
 from equipoise.run.grid import Cell, Grid
 from equipoise.run.matching import runs_of
@@ -47,7 +48,9 @@ class Contents:
 
     def of(self, cell: Cell) -> str:
         config, options = cell.config, cell.config.data
-        key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
+        key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public", "local_test"})
+        if isinstance(config.partition, FileOptions):
+            key += config.partition.model_dump_json()
         if isinstance(options, InteractionOptions) and options.features not in GIVEN:  # a control is drawn
             key += str(config.seed)
         if key not in self.known:
@@ -58,7 +61,8 @@ class Contents:
         if isinstance(config.data, InteractionOptions):
             histories, features = load_histories(config, config.data, self.folder)
             return interactions_content(histories.interactions, features)
-        return images_content(DATASETS.find(config.data.name).make(config.data, self.folder))
+        content = images_content(DATASETS.find(config.data.name).make(config.data, self.folder))
+        return content + split_digest(config.partition, self.folder)
 
 
 def place_of(store: Store, cell: Cell, contents: Contents) -> Place:
