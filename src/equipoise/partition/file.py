@@ -14,10 +14,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from equipoise.config.blocks import PartitionOptions
 from equipoise.core.errors import DataError, PartitionError
@@ -43,8 +43,13 @@ class FileOptions(PartitionOptions):
     clients: int | None = Field(  # type: ignore[assignment]
         None, ge=1, description="expected number of clients; null: as many as the file has ids"
     )
-    ids: list[int | str] | None = Field(None, description="expected ids of the clients; null: those of the file")
+    ids: list[str] | None = Field(None, description="expected ids of the clients; null: those of the file")
     min_size: int = Field(1, ge=1, description="a client with fewer training images is refused; nothing is moved")
+
+    @field_validator("ids", mode="before")
+    @classmethod
+    def _numbers_are_names(cls, value: Any) -> Any:
+        return [str(name) if isinstance(name, int) else name for name in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +166,8 @@ def _require_clients(found: tuple[str, ...], options: FileOptions, where: str) -
         raise PartitionError(what, where=where, fix="leave partition.clients out, or use the file it was meant for")
     if options.ids is None:
         return
-    expected = tuple(map(str, options.ids))
-    unknown = [name for name in found if name not in expected]
-    absent = [name for name in expected if name not in found]
+    unknown = [name for name in found if name not in options.ids]
+    absent = [name for name in options.ids if name not in found]
     for names, what in (
         (unknown, "clients of the file are not in partition.ids"),
         (absent, "of partition.ids own no sample"),

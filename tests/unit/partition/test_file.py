@@ -156,6 +156,11 @@ def test_clients_that_were_not_expected(options, message):
     assert split(clients=3, ids=["c", "a", "b"]).ids == ("a", "b", "c")
 
 
+def test_expected_ids_may_be_numbers():
+    np.save("who.npy", np.array([10, 2, 10, 2, 2, 2]))
+    assert split(file="who.npy", ids=[2, 10]).ids == ("2", "10")
+
+
 @pytest.mark.parametrize(
     ("file", "message"),
     [(None, "no split file was named"), ("/who.csv", "is a path of this machine"), ("no.csv", "no.csv was not found")],
