@@ -20,7 +20,7 @@ from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.core.values import Dataset, Images
 from equipoise.data.cache import cached
-from equipoise.data.own import OWN_FILES, Wanted, own_path
+from equipoise.data.own import OWN_FILES, OwnPlace, own_path
 from equipoise.data.own_images import OwnImageOptions, own_dataset, refuse_share, with_test
 from equipoise.data.picture_files import SUFFIXES, decode_pictures
 from equipoise.data.source import Found, Pair
@@ -52,7 +52,7 @@ def image_folder(options: FolderOptions, folder: Path | None) -> Dataset:
 
 
 def image_place(options: FolderOptions, folder: Path | None) -> Path:
-    return own_path(options.folder, folder, Wanted("data.folder", "folder of images", is_file=False))
+    return own_path(options.folder, folder, OwnPlace("data.folder", "folder of images", is_file=False))
 
 
 OWN_FILES["folder"] = lambda options, folder: files_of(*listings(image_place(options, folder)))

@@ -24,7 +24,7 @@ from pydantic import Field
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.core.values import Dataset, Images, Pixels
-from equipoise.data.own import OWN_FILES, Wanted, own_path
+from equipoise.data.own import OWN_FILES, OwnPlace, own_path
 from equipoise.data.own_images import OwnImageOptions, own_dataset, refuse_share, with_test
 
 NAMES = (
@@ -68,7 +68,7 @@ def npz(options: NpzOptions, folder: Path | None) -> Dataset:
 
 
 def npz_file(options: NpzOptions, folder: Path | None) -> Path:
-    return own_path(options.file, folder, Wanted("data.file", ".npz file"))
+    return own_path(options.file, folder, OwnPlace("data.file", ".npz file"))
 
 
 OWN_FILES["npz"] = lambda options, folder: (npz_file(options, folder),)

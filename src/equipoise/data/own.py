@@ -20,7 +20,7 @@ OWN_FILES: dict[str, Callable[[Any, Path | None], tuple[Path, ...]]] = {}
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OwnPlace:
     """What a setting names: its key, what it is called in messages, and whether it is a file or a folder."""
 
     key: str
@@ -31,7 +31,7 @@ class Wanted:
         return path.is_file() if self.is_file else path.is_dir()
 
 
-def own_path(given: str | None, folder: Path | None, wanted: Wanted) -> Path:
+def own_path(given: str | None, folder: Path | None, wanted: OwnPlace) -> Path:
     """The place that a setting names, below the data folder; or the data path itself, where that is a file."""
     key, noun = wanted.key, wanted.noun
     place = data_folder(folder)

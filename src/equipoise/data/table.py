@@ -16,7 +16,7 @@ from equipoise.config.traits import INTERACTIONS
 from equipoise.core.registry import DATASETS
 from equipoise.data.columns import ids_of, moments_of, read_table
 from equipoise.data.interactions import Interactions
-from equipoise.data.own import OWN_FILES, Wanted, own_path
+from equipoise.data.own import OWN_FILES, OwnPlace, own_path
 from equipoise.data.rows import interactions_of, rows_of
 
 
@@ -47,7 +47,7 @@ def table(options: TableOptions, folder: Path | None) -> Interactions:
 
 def table_file(options: TableOptions, folder: Path | None) -> Path:
     """The file that the options name."""
-    return own_path(options.file, folder, Wanted("data.file", "table"))
+    return own_path(options.file, folder, OwnPlace("data.file", "table"))
 
 
 OWN_FILES["table"] = lambda options, folder: (table_file(options, folder),)

@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Job:
+class EncodingJob:
     """Where the table goes and how it is made."""
 
     out: Path
@@ -75,7 +75,7 @@ def require_free(out: Path, force: bool) -> None:
         raise DataError(f"{out.name} is there already", where=str(out), fix=fix)
 
 
-def encode(items: Items[T], encoder: Encoder[T], job: Job, progress: Progress = silent) -> Encoded:
+def encode(items: Items[T], encoder: Encoder[T], job: EncodingJob, progress: Progress = silent) -> Encoded:
     """Encode what is not yet done, and write the table."""
     started, folder = time.monotonic(), partial_of(job.out)
     begin(folder, facts_of(items, encoder))
@@ -95,7 +95,7 @@ def encode(items: Items[T], encoder: Encoder[T], job: Job, progress: Progress = 
     return Encoded(job.out, n_rows, width, encoder.name, left_out, time.monotonic() - started)
 
 
-def _rest(items: Items[T], encoder: Encoder[T], job: Job, first: int, progress: Progress) -> Iterator[Group]:
+def _rest(items: Items[T], encoder: Encoder[T], job: EncodingJob, first: int, progress: Progress) -> Iterator[Group]:
     """The groups from item `first` on."""
     total, size = len(items.ids), job.batch * BATCHES
     progress(first, total)
@@ -112,7 +112,7 @@ def facts_of(items: Items[T], encoder: Encoder[T]) -> dict[str, str]:
     return {"encoder": encoder.name, "weights": encoder.fingerprint, "ids": ids, "content": items.stamp}
 
 
-def _batch(items: Items[T], encoder: Encoder[T], job: Job, start: int) -> Group:
+def _batch(items: Items[T], encoder: Encoder[T], job: EncodingJob, start: int) -> Group:
     """Read and encode a batch; what cannot be read ends the work unless it may be skipped."""
     things = items.things[start : start + job.batch]
     status = np.full(len(things), KEPT, np.uint8)
@@ -157,7 +157,7 @@ def left_out_of(items: Items[T], whole: Group) -> dict[str, Ids]:
     return {reason: ids for reason, ids in reasons.items() if len(ids)}
 
 
-def write_table(items: Items[T], encoder: Encoder[T], job: Job, whole: Group) -> None:
+def write_table(items: Items[T], encoder: Encoder[T], job: EncodingJob, whole: Group) -> None:
     facts = {
         "encoder": encoder.name,
         "fingerprint": encoder.fingerprint,

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Source:
+class ItemSource:
     """Where items come from: the word for what they hold, the place, and what is worth writing down of it."""
 
     thing: str
@@ -34,7 +34,7 @@ class Source:
 class Items(Generic[T]):
     """Ids and things side by side; `without` are the ids of those that have no thing."""
 
-    source: Source
+    source: ItemSource
     ids: Ids
     things: list[T]
     without: Ids
@@ -42,7 +42,7 @@ class Items(Generic[T]):
     """A digest of what is to be encoded, and of how the source was read."""
 
 
-def gathered(source: Source, ids: Ids, things: Sequence[T | None], mark: Callable[[T], str]) -> Items[T]:
+def gathered(source: ItemSource, ids: Ids, things: Sequence[T | None], mark: Callable[[T], str]) -> Items[T]:
     """Items whose ids stand there once, at least one of which has a thing; `mark` tells one thing from another."""
     names, counts = np.unique(ids, return_counts=True)
     twice = names[counts > 1].tolist()

@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.core.errors import ConfigError, DataError, Problem
 from equipoise.data.columns import ids_of
-from equipoise.features.items import Items, Source, gathered, table_of
+from equipoise.features.items import Items, ItemSource, gathered, table_of
 from equipoise.features.lift import Matrix
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _of_folder(folder: Path) -> Items[Path]:
         what = f"there is no picture in {folder}"
         raise DataError(what, where=str(folder), fix=f"name pictures by item, as in 42.png: {', '.join(SUFFIXES)}")
     ids = ids_of(pl.Series("file name", [file.stem for file in files]), str(folder))
-    return gathered(Source("picture", str(folder), {"columns": []}), ids, files, _mark)
+    return gathered(ItemSource("picture", str(folder), {"columns": []}), ids, files, _mark)
 
 
 def _of_table(table_path: Path, item: str, path: str) -> Items[Path]:
@@ -51,7 +51,7 @@ def _of_table(table_path: Path, item: str, path: str) -> Items[Path]:
         raise DataError(what, where=str(table_path), fix="name the column of paths with --path")
     cells = table[path].fill_null("").str.strip_chars().to_list()
     files = [table_path.parent / cell if cell else None for cell in cells]
-    source = Source("picture", str(table_path), {"columns": [path]})
+    source = ItemSource("picture", str(table_path), {"columns": [path]})
     return gathered(source, ids_of(table[item], str(table_path)), files, _mark)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from equipoise.core.errors import ConfigError, DataError, Problem
 from equipoise.core.registry import suggestion
 from equipoise.data.columns import ids_of
-from equipoise.features.items import Items, Source, gathered, table_of
+from equipoise.features.items import Items, ItemSource, gathered, table_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +43,7 @@ def read_texts(path: Path, wanted: Wanted) -> Items[str]:
     cells = [_cells(table[name], path) for name in columns]
     rows: list[list[str]] = [list(row) for row in zip(*cells, strict=True)]
     facts = {"columns": list(columns), "format": wanted.template}
-    source = Source("text", str(path), facts)
+    source = ItemSource("text", str(path), facts)
     texts = [_text(row, pieces) if any(row) else None for row in rows]
     return gathered(source, ids_of(table[wanted.item], str(path)), texts, str)
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from equipoise.core.errors import DataError
-from equipoise.data.own import Wanted, own_path
+from equipoise.data.own import OwnPlace, own_path
 
-FILE, FOLDER = Wanted("data.file", "table"), Wanted("data.folder", "folder of images", is_file=False)
+FILE, FOLDER = OwnPlace("data.file", "table"), OwnPlace("data.folder", "folder of images", is_file=False)
 
 
 def test_a_name_below_the_data_folder(folder, monkeypatch):
