@@ -32,7 +32,7 @@ def digits(options: ImageOptions, folder: Path | None) -> Dataset:
 
 
 def _table() -> NDArray[np.float64]:
-    """scikit-learn's own file, 64 pixels and the label per row, read without the second that importing it takes."""
+    """scikit-learn's file, 64 pixels and the label per row; importing scikit-learn would take a second."""
     package = find_spec("sklearn")
     assert package is not None
     assert package.origin is not None

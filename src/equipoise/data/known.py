@@ -1,4 +1,4 @@
-"""What is known of each set before a file is opened: its size, its addresses, its checksums and its terms.
+"""Published facts of each set: size, download addresses, checksums and terms.
 
 The md5 sums of archives are those their authors or torchvision publish; sha256 sums are of the packed files.
 """

@@ -1,4 +1,4 @@
-"""One picture per item: files named by id in a folder, or a table with a column of ids and one of paths."""
+"""Read one picture per item: files named by id in a folder, or a table with a column of ids and one of paths."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _of_folder(folder: Path) -> Items[Path]:
 
 
 def _of_table(table_path: Path, item: str, path: str) -> Items[Path]:
-    """Paths are taken from the folder of the table; an empty cell is an item without a picture."""
+    """Paths are relative to the folder of the table; an empty cell is an item without a picture."""
     import polars as pl
 
     table = table_of(table_path, [item, path], FIX)
@@ -56,7 +56,7 @@ def _of_table(table_path: Path, item: str, path: str) -> Items[Path]:
 
 
 def _mark(file: Path) -> str:
-    """Name, size and time of a file: reading all pictures twice would cost more than a needless new start."""
+    """Name, size and time of a file: cheaper than reading all pictures twice for their content."""
     try:
         about = file.stat()
     except OSError:
@@ -65,7 +65,7 @@ def _mark(file: Path) -> str:
 
 
 def open_picture(file: Path) -> Image.Image:
-    """RGB, upright as its EXIF says, on white where it is transparent; one that cannot be read is a DataError."""
+    """RGB, turned upright by its EXIF tag, transparent parts on white; an unreadable picture is a DataError."""
     from PIL import Image, ImageOps
 
     try:
