@@ -6,6 +6,8 @@ from typing import Any
 
 import typer
 
+UNKNOWN = "as many as the file has"
+
 
 def print_overview(lines: list[dict[str, Any]]) -> None:
     """One row per set."""
@@ -17,7 +19,7 @@ def print_images(report: dict[str, Any]) -> None:
     typer.echo(f"{report['name']}: {_shape(report['shape'])}, {len(report['classes'])} classes, values {low} to {high}")
     typer.echo(f"train channels: mean {_decimals(report['mean'])}, standard deviation {_decimals(report['std'])}")
     rows = [
-        [part, str(split["count"]), str(split["published"]), f"{min(split['labels'])} to {max(split['labels'])}"]
+        [part, str(split["count"]), str(split["published"] or "–"), f"{min(split['labels'])} to {max(split['labels'])}"]
         for part, split in report["splits"].items()
     ]
     _table(["split", "images", "published", "per class"], rows)
@@ -59,10 +61,12 @@ def _table(titles: list[str], rows: list[list[str]]) -> None:
 
 def _holds(line: dict[str, Any]) -> list[str]:
     """What one unit of a set is, and how many there are."""
+    if line["kind"] == "images" and line["train"] is None:
+        return ["images", UNKNOWN]
     if line["kind"] == "images":
         return [f"{line['classes']} classes, {_shape(line['shape'])}", f"{line['train']} + {line['test']} images"]
     if line["interactions"] is None:
-        return ["interactions", "as many as the file has"]
+        return ["interactions", UNKNOWN]
     return [f"{line['users']} users, {line['items']} items", f"{line['interactions']} interactions"]
 
 

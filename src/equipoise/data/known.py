@@ -1,4 +1,4 @@
-"""What is known of each set before a file is opened: its size, its addresses, its checksums and its terms.
+"""Published facts of each set: size, download addresses, checksums and terms.
 
 The md5 sums of archives are those their authors or torchvision publish; sha256 sums are of the packed files.
 """
@@ -38,10 +38,12 @@ class Known:
 
 @dataclass(frozen=True)
 class KnownImages(Known):
-    n_classes: int
-    shape: tuple[int, int, int]
-    train: int
-    test: int
+    """Published sizes; None where they depend on the user's own files."""
+
+    n_classes: int | None
+    shape: tuple[int, int, int] | None
+    train: int | None
+    test: int | None
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,8 @@ KNOWN: Mapping[str, Known] = {
     "movielens-1m": MOVIELENS_1M,
     "movielens-100k": MOVIELENS_100K,
     "planted": KnownInteractions(users=200, items=400, interactions=11_720),
-    "table": KnownInteractions(users=None, items=None, interactions=None),
 }
 """By the name of the set. Digits, synthetic and planted need no file; the generated two are described as by default."""
+OWN_IMAGES = KnownImages(n_classes=None, shape=None, train=None, test=None)
+OWN_INTERACTIONS = KnownInteractions(users=None, items=None, interactions=None)
+"""Of sets that are as large as the user's files, or as a plugin makes them."""

@@ -32,6 +32,10 @@ KINDS.register("interactions", module=__name__)(
             "evaluate.batch",
             "evaluate.beside",
             "evaluate.train_images",
+            "scenario.label_noise",
+            "scenario.shift",
+            "scenario.strength",
+            "scenario.clients",
         ),
     )
 )
