@@ -8,18 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from equipoise.config.blocks import DataOptions, InteractionOptions
+from equipoise.config.blocks import DataOptions
+from equipoise.config.schema import kind_of
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS, Entry
-from equipoise.core.values import Dataset, Images, Pixels
 from equipoise.data.cache import content_key, file_digest
-from equipoise.data.constants import constants_of, require_constants, value_counts
-from equipoise.data.known import KNOWN, OWN_IMAGES, OWN_INTERACTIONS, Known, KnownImages, KnownInteractions
+from equipoise.data.known import KNOWN, Known
 from equipoise.data.own import OWN_FILES
 from equipoise.data.source import SOURCES, data_folder, locate, search
-from equipoise.kind.check_interactions import describe_interactions
 
 MANY = 50
 """More files than this are reported as one line."""
@@ -33,22 +29,16 @@ def overview(folder: Path | None) -> list[dict[str, Any]]:
 
 
 def _line(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
-    return {"name": entry.name, "summary": entry.summary, **_size(known_of(entry)), **_presence(entry, folder)}
+    known = known_of(entry)
+    (holds, size), kind = known.summary(), kind_of(entry.name).name
+    about = {"name": entry.name, "summary": entry.summary, "kind": kind, "holds": holds, "size": size}
+    return {**about, **known.facts(), **_presence(entry, folder)}
 
 
 def known_of(entry: Entry[Any]) -> Known:
     """What is published of a set; sizes are None where nothing is."""
-    own: Known = OWN_INTERACTIONS if issubclass(entry.options, InteractionOptions) else OWN_IMAGES
-    return KNOWN.get(entry.name, own)
-
-
-def _size(known: Known) -> dict[str, Any]:
-    if isinstance(known, KnownInteractions):
-        counts = {"users": known.users, "items": known.items, "interactions": known.interactions}
-        return {"kind": "interactions", **counts}
-    assert isinstance(known, KnownImages)
-    shape = None if known.shape is None else list(known.shape)
-    return {"kind": "images", "classes": known.n_classes, "shape": shape, "train": known.train, "test": known.test}
+    unpublished: Known = kind_of(entry.name).load("unpublished")
+    return KNOWN.get(entry.name, unpublished)
 
 
 def _presence(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
@@ -72,14 +62,9 @@ def examine(name: str, folder: Path | None, options: DataOptions | None = None) 
     known = known_of(entry)
     files = _files(_paths(entry.name, settings, folder), known)
     content = entry.make(settings, folder)
-    if isinstance(settings, InteractionOptions):
-        assert isinstance(known, KnownInteractions)
-        report = describe_interactions(content, settings, known, folder)
-    else:
-        assert isinstance(known, KnownImages)
-        require_constants(content)
-        report = _describe_images(content, known)
-    return {"name": entry.name, **report, "files": files}
+    kind = kind_of(entry.name)
+    report = kind.load("describe")(content, settings, known, folder)
+    return {"name": entry.name, "kind": kind.name, **report, "files": files}
 
 
 def _paths(name: str, settings: DataOptions, folder: Path | None) -> tuple[Path, ...]:
@@ -87,31 +72,6 @@ def _paths(name: str, settings: DataOptions, folder: Path | None) -> tuple[Path,
     if name in OWN_FILES:
         return OWN_FILES[name](settings, folder)
     return locate(SOURCES[name], folder).files if name in SOURCES else ()
-
-
-def _describe_images(dataset: Dataset, known: KnownImages) -> dict[str, Any]:
-    splits = {"train": _split(dataset.train, known.train), "test": _split(dataset.test, known.test)}
-    return {
-        "kind": "images",
-        "classes": list(dataset.classes),
-        "shape": list(dataset.train.pixels.shape[1:]),
-        "splits": splits,
-        "is_complete": all(split["count"] == split["published"] for split in splits.values()),
-        **_statistics(dataset.train.pixels),
-        "normalises_with": {"mean": list(dataset.mean), "std": list(dataset.std)},
-    }
-
-
-def _split(images: Images, published: int | None) -> dict[str, Any]:
-    return {"count": len(images), "published": published, "labels": np.bincount(images.labels).tolist()}
-
-
-def _statistics(pixels: Pixels) -> dict[str, Any]:
-    """Range, and mean and deviation per channel of [0, 1], exactly, from how often each value occurs."""
-    counts = value_counts(pixels)
-    mean, std = constants_of(counts)
-    present = np.flatnonzero(counts.sum(axis=0))
-    return {"range": [int(present[0]), int(present[-1])], "mean": list(mean), "std": list(std)}
 
 
 def _files(files: tuple[Path, ...], known: Known) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from equipoise.cli.data_report import print_images, print_overview
+from equipoise.cli.data_report import print_overview, print_samples
 from equipoise.config.blocks import ImageOptions, InteractionOptions
 from equipoise.core.errors import DataError, UnknownName
 from equipoise.core.registry import DATASETS
@@ -151,7 +151,7 @@ def test_a_set_of_a_plugin_is_listed_and_checked_without_published_sizes():
 def test_the_table_for_people_says_that_sizes_are_unknown(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     print_overview(overview(None))
-    print_images(examine("shapes", None))
+    print_samples(examine("shapes", None))
     shown = capsys.readouterr().out
     for name in ("shapes", "shop", "folder", "npz", "table"):
         row = next(line for line in shown.splitlines() if f" {name} " in line)
