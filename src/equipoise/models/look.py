@@ -1,4 +1,4 @@
-"""What a network sees in stored images, in evaluation mode, and what may be said of it."""
+"""The outputs of a network on stored images in evaluation mode, and what a client may report of them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from equipoise.data.augment import normalise
 from equipoise.models.classifier import Classifier, Seen
 
 Summary = Callable[[Sequence[Seen], Tensor], State]
-"""(what each model that was sent says of a client's own images, their labels) → the tensors the client sends back."""
+"""(outputs of each received model on a client's own images, their labels) → the tensors the client sends back."""
 
 
 @dataclass(frozen=True)
 class Lens:
-    """How stored pixels become what a network takes: the constants that normalise them, images per pass."""
+    """How stored pixels become network input: normalisation constants, and images per pass."""
 
     mean: tuple[float, ...]
     std: tuple[float, ...]
     batch: int
 
     def batches(self, pixels: Pixels) -> Iterator[Tensor]:
-        """A last image on its own joins the batch before it: BatchNorm cannot be measured on one."""
+        """Normalised batches. A single last image joins the batch before it, because BatchNorm needs more than one."""
         cuts = list(range(self.batch, len(pixels), self.batch))
         if cuts and self.batch > 1 and len(pixels) - cuts[-1] == 1:
             cuts.pop()
@@ -35,7 +35,7 @@ class Lens:
 
 
 def entering(images: Tensor, where: str) -> dict[str, float]:
-    """Mean and deviation of what enters the network; training and evaluation should not differ."""
+    """Mean and deviation of the network's input; they should agree between training and evaluation."""
     return {f"input/mean/{where}": images.mean().item(), f"input/std/{where}": images.std().item()}
 
 
