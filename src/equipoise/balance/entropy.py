@@ -3,7 +3,7 @@
     network   L_b + λ_k·s(p)·L_a
     λ         λ_k = λmin + (λmax − λmin)·H₂(client's labels) / log₂ C
 
-Status: works; clients with few classes are aligned less. Our study finds no difference from `none` and `constant`.
+Status: works; clients with few classes are aligned less. Our study cannot tell it from `none` and `constant`.
 """
 
 from __future__ import annotations
