@@ -349,9 +349,9 @@ def test_what_the_server_remembers_is_read_by_every_client():
     assert not torch.allclose(*scores, atol=1e-6)
 
 
-@pytest.mark.parametrize(("users", "shelf"), [(1, 1), (2, 2 * 160 * 2 * 20), (24, 10**9)])
+@pytest.mark.parametrize(("users", "item_terms"), [(1, 1), (2, 2 * 160 * 2 * 20), (24, 10**9)])
 def test_scores_do_not_depend_on_how_many_are_formed_at_once(monkeypatch, users, item_terms):
-    """One user at a time, a shelf for two times two users, and all at once."""
+    """One user at a time, item terms for two times two users, and all at once."""
     federation = build(rec("method.common=4", "method.prototypes=2", "client.lr=3.0"))
     best, positions = records(federation)[-1].snapshot.best, federation.judge.target("test").positions
     item_scorer = federation.judge.item_scorer
@@ -362,7 +362,7 @@ def test_scores_do_not_depend_on_how_many_are_formed_at_once(monkeypatch, users,
     common = {"visual": best.broadcast["common.visual"], "text": best.broadcast["common.text"]}
     plain = item_scorer._scored(item_scorer.windows(positions, best.own), common)
     monkeypatch.setattr(recommender, "SCORES", users * 160)
-    monkeypatch.setattr(recommender, "SHELF", item_terms)
+    monkeypatch.setattr(recommender, "MOST_TERMS", item_terms)
     parts = list(item_scorer.scores(best.model, best.broadcast, best.own, positions))
     assert len(parts) == -(-24 // users)
     assert torch.allclose(torch.cat(parts), plain, atol=1e-4)

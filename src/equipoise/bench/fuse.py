@@ -1,6 +1,6 @@
-"""Other servers on trained clients: six of them, against the training of those clients.
+"""Six other servers on trained clients, against training these clients once.
 
-Five ResNet-8 clients of the study's small scale, on generated images, trained once; each repeat fuses a copy of them.
+Five ResNet-8 clients at the study's small scale train once on generated images; each repeat fuses a copy of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""How cost grows: the slope of log time against log size, for clients, rounds, classes and items. 1 is proportional.
+"""How cost grows with the number of clients, rounds, classes and items: the slope of log time over log size.
 
-The ratio of each line is that slope. `ours` and `theirs` are the seconds of the largest and the smallest size.
+A slope of 1 is proportional growth. The ratio of a result is the slope; `ours` and `theirs` are the seconds of the
+largest and the smallest size.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _recommender(items: int) -> float:
 
 
 def _seconds(preset: str, settings: list[str]) -> float:
-    """Of a whole run, without what comes before its first step."""
+    """Seconds of a whole run, from its first step on."""
     request, watch = load(preset, settings), StartTimer()
     with tempfile.TemporaryDirectory() as folder, open_store(str(Path(folder) / "runs.db")) as store:
         start(store, request, watch)
@@ -60,6 +61,8 @@ def _seconds(preset: str, settings: list[str]) -> float:
 
 
 class StartTimer(Nobody):
+    """Records when a run begins its first step."""
+
     began = math.nan
 
     def begin(self, *_: object) -> None:
@@ -67,7 +70,7 @@ class StartTimer(Nobody):
 
 
 def _slope(name: str, sizes: Sequence[int], seconds: Callable[[int], float], repeats: int) -> BenchmarkResult:
-    """By turns over the sizes, so that a slow minute of the machine meets all of them."""
+    """Sizes take turns, so that a slow minute of the machine affects all of them."""
     table = np.array([[seconds(n) for n in sizes] for _ in range(repeats + 1)][1:])
     slopes = [float(np.polyfit(np.log(sizes), np.log(row), 1)[0]) for row in table]
     middle = np.median(table, axis=0)

@@ -1,9 +1,9 @@
-"""Two ways of doing the same work, timed by turns; what comes out is their ratio.
+"""Times two ways of doing the same work in turns and reports their ratio.
 
-    by turns: ours, theirs, ours, theirs, …      the first pair warms up and does not count
+    turns: ours, theirs, ours, theirs, …         the first pair warms up and does not count
     ratio = median over pairs                    spread = smallest and largest
 
-What each came out with is scored, usually as a loss: a benchmark whose two figures differ compares unlike work.
+The outcome of both sides is scored too, usually as a loss. If the two scores differ, the two sides did different work.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Side = Callable[[], Any]
-"""Does the work once; what comes out is scored afterwards, when the clock has stopped."""
+"""Does the work once. Its outcome is scored after the clock has stopped."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a ratio is to be: large, where it says how many times faster, or small, where it says how much dearer."""
+    """The goal of a ratio: at least, for a speed-up; at most, for a cost."""
 
     kind: Literal["at least", "at most"]
     value: float
@@ -34,7 +34,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """One line of the table. `ours` and `theirs` are medians in `unit`; `figures` what the two came out with."""
+    """One line of the table. `ours` and `theirs` are medians in `unit`; `figures` are the scores of both outcomes."""
 
     name: str
     what: str
@@ -54,7 +54,7 @@ class BenchmarkResult:
 
     @property
     def is_alike(self) -> bool:
-        """Whether both came out with the same."""
+        """Whether both outcomes have the same score, within the tolerance."""
         if self.figures is None:
             return True
         ours, theirs = self.figures
@@ -66,7 +66,7 @@ class BenchmarkResult:
 
 @dataclass
 class Timing:
-    """Seconds of one way, and what it came out with last."""
+    """The seconds of one side, and the score of its last outcome."""
 
     way: Side
     seconds: list[float] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Timing:
 
 
 def by_turns(ways: Sequence[Side], repeats: int, score: Callable[[Any], float] = float) -> list[Timing]:
-    """Every way once to warm up, then all of them in turn, `repeats` times; the last outcome of each is scored."""
+    """Run every side once to warm up, then all of them in turns, `repeats` times; score the last outcome of each."""
     found = [Timing(way) for way in ways]
     for _ in range(repeats):
         for one in found:
@@ -95,7 +95,7 @@ def by_turns(ways: Sequence[Side], repeats: int, score: Callable[[Any], float] =
 
 
 def compared(name: str, what: str, ours: Timing, theirs: Timing, goal: Goal, **more: Any) -> BenchmarkResult:
-    """Of two ways by turns, without the pair that warmed up."""
+    """The result of two sides that took turns, without the first pair."""
     more = {"figures": (ours.figure, theirs.figure), **more}
     return paired(name, what, (ours.seconds[1:], theirs.seconds[1:]), goal, **more)
 
@@ -103,7 +103,7 @@ def compared(name: str, what: str, ours: Timing, theirs: Timing, goal: Goal, **m
 def paired(
     name: str, what: str, sides: tuple[Sequence[float], Sequence[float]], goal: Goal, **more: Any
 ) -> BenchmarkResult:
-    """How many times less ours takes, or how many times as much as the other, as the goal asks; pair by pair."""
+    """The result of pairs of seconds. The ratio is theirs/ours for an "at least" goal, ours/theirs for "at most"."""
     ours, theirs = sides
     ratios = [t / o if goal.kind == "at least" else o / t for o, t in zip(ours, theirs, strict=True)]
     medians, spread = (statistics.median(ours), statistics.median(theirs)), (min(ratios), max(ratios))

@@ -15,7 +15,7 @@ from equipoise.server.mean import weighted_mean
 
 
 def where(site: Site, tasks: Sequence[Task]) -> str:
-    """Where the time of one more round goes, in an engine of its own: shares of all cores' seconds."""
+    """How the workers' time divides in one more round, measured in a separate engine."""
     WATCH.start()
     engine: Engine = ENGINES.find(site.config.engine.name).make(site)
     list(engine.map(tasks))  # starts the workers

@@ -1,4 +1,4 @@
-"""What the training loop costs: one client in Equipoise against a bare PyTorch loop, the same batches, one thread."""
+"""Cost of the training loop: one client in Equipoise against a bare PyTorch loop, same batches, one thread."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What writing everything down costs: the share of a run that goes into the store, and rows a second.
+"""Cost of recording: the share of a run that goes into the store, and rows per second.
 
-The run is an ordinary one, FedAvg of a small CNN on digits, watched by the profile's stopwatch; what its time would be
-without the store is what is left.
+The run is an ordinary one, FedAvg with a small CNN on digits, timed by the profile's stopwatch. The time of the store
+is compared with the rest of the run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Whether clients train along one axis where that is faster, and apart where it is not: the cost model, tested.
+"""A test of the cost model: does it choose the faster path, clients along one axis or one by one?
 
-For each model both ways are timed with one thread. The ratio is what the way that was chosen gains over the other.
+For each model both paths are timed with one thread. The ratio is the speed-up of the chosen path over the other.
 """
 
 from __future__ import annotations

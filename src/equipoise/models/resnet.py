@@ -1,9 +1,9 @@
-"""CIFAR-style residual networks: 3×3 stem, no max-pool, average pool.
+"""Residual networks for small images: 3×3 stem, no max-pooling, average pooling at the end.
 
     depth 8: 3 stages × 1 block     depth 10: 4 × 1     depth 18: 4 × 2     channels w, 2w, 4w, (8w)
 
-Convolutions start Kaiming-normal (fan out). A linear projector sets D where the last stage's width is not wanted.
-Source: He et al., "Deep Residual Learning", 2016.
+Convolutions are initialised Kaiming-normal (fan out). An optional linear projector sets D independently of the last
+stage's width. Source: He et al., "Deep Residual Learning", 2016.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from equipoise.models.settings import ResnetOptions
 class StridedProjection(nn.Conv2d):
     """A 1×1 convolution of every `stride`-th pixel.
 
-    Pixels are picked first: torch 2.13 with AVX2 writes out of bounds in the backward pass of a strided 1×1 convolution
-    of fewer than eight channels in channels-last order.
+    The pixels are selected before the convolution: torch 2.13 with AVX2 writes out of bounds in the backward pass of a
+    strided 1×1 convolution of fewer than eight channels in channels-last order.
     """
 
     def __init__(self, c_in: int, c_out: int, stride: int) -> None:
@@ -34,7 +34,7 @@ class StridedProjection(nn.Conv2d):
 
 
 class ResidualBlock(nn.Module):
-    """y = relu(conv(relu(conv(x))) + shortcut(x)), normalised after each convolution."""
+    """y = relu(conv(relu(conv(x))) + shortcut(x)), with normalisation after each convolution."""
 
     def __init__(self, c_in: int, c_out: int, stride: int, norm: Norm) -> None:
         super().__init__()
