@@ -572,16 +572,18 @@ def datasets() -> Iterator[str]:
 def _facts() -> Iterator[str]:
     """A table of the image sets and one of the sets of interactions."""
     from equipoise.data.known import KNOWN, KnownImages, KnownInteractions
+    from equipoise.kind.check import known_of
 
     images, interactions = [], []
-    for name in registry.DATASETS.names():
-        known, places = KNOWN[name], _places(name)
+    for entry in registry.DATASETS:
+        name, known, places = entry.name, known_of(entry), _places(entry.name)
         if isinstance(known, KnownImages):
-            shape = "×".join(map(str, known.shape))
-            images.append([f"`{name}`", str(known.n_classes), shape, f"{known.train} + {known.test}", places])
+            shape = "×".join(map(str, known.shape or "–"))
+            counts = "–" if known.train is None else f"{known.train} + {known.test}"
+            images.append([f"`{name}`", str(known.n_classes or "–"), shape, counts, places])
         elif isinstance(known, KnownInteractions):
-            counts = [str(count or "–") for count in (known.users, known.items, known.interactions)]
-            interactions.append([f"`{name}`", *counts, places])
+            sizes = [str(count or "–") for count in (known.users, known.items, known.interactions)]
+            interactions.append([f"`{name}`", *sizes, places])
     yield table(["set", "classes", "shape", "train + test", "files looked for"], images)
     yield table(["set", "users", "items", "interactions", "files looked for"], interactions)
     terms = {known.terms for known in KNOWN.values() if known.terms}
@@ -591,8 +593,11 @@ def _facts() -> Iterator[str]:
 def _places(name: str) -> str:
     from equipoise.data.source import SOURCES
 
-    if "own-file" in registry.DATASETS.find(name).traits:
+    traits = registry.DATASETS.find(name).traits
+    if "own-file" in traits:
         return "the one that `data.file` names"
+    if "own-folder" in traits:
+        return "those of the folder that `data.folder` names"
     return ", ".join(f"`{place}`" for place in SOURCES[name].places) if name in SOURCES else "none: embedded"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.cli.data_report import print_images, print_interactions, print_overview
+from equipoise.cli.data_report import print_overview
 from equipoise.cli.options import Json, print_json
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ def check(name: Name, settings: Settings = None, path: Folder = None, as_json: J
     report = examine(name, path, _options(name, settings))
     if as_json:
         print_json(report)
-    elif report["kind"] == "interactions":
-        print_interactions(report)
     else:
-        print_images(report)
+        from equipoise.config.schema import kind_of
+
+        kind_of(report["name"]).load("show")(report)
 
 
 def _options(name: str, settings: list[str] | None) -> DataOptions | None:

@@ -1,6 +1,7 @@
 """`equipoise partition`: show who owns what, before anything is trained.
 
-equipoise partition PRESET [key=value …] -o who.png
+equipoise partition PRESET [key=value …] -o who.png        a picture
+equipoise partition PRESET [key=value …] -o split.csv      the split itself, for partition=file
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from equipoise.data.splits import Splits
     from equipoise.partition.divide import Partition
 
 MOST_CLASSES, MOST_CLIENTS = 20, 40
@@ -32,7 +34,12 @@ def partition(
     ],
     overrides: Overrides = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the picture: .html, .svg, .png, .pdf or .json.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Write the picture (.html, .svg, .png, .pdf, .json) or the split (.csv, .tsv, .parquet, .npy).",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -43,12 +50,14 @@ def partition(
       equipoise partition fedavg alpha=0.05 -o who.png
 
       equipoise partition fedavg partition=shards num_clients=20 --json
+
+      equipoise partition fedavg alpha=0.05 -o split.csv
     """
     from equipoise.config.blocks import InteractionOptions
     from equipoise.config.loader import load
     from equipoise.core.errors import ConfigError
     from equipoise.data.splits import load_splits
-    from equipoise.partition.divide import divide
+    from equipoise.partition.allot import partition_of
 
     request = load(preset, overrides or ())
     config = request.config
@@ -56,10 +65,9 @@ def partition(
         fix = f"`equipoise data check {config.data.name}` shows users, items and splits"
         raise ConfigError("every user is a client of its own: there are no classes to divide", where="data", fix=fix)
     splits = load_splits(config.data, config.seed, request.data_path)
-    divided = divide(splits.train.labels, len(splits.classes), config.partition, config.seed)
-    alpha = getattr(config.partition, "alpha", None)
+    divided = partition_of(config.partition, splits, config.seed, request.data_path)
     if output is not None:
-        draw(divided, splits.classes, alpha, output)
+        write(divided, splits, getattr(config.partition, "alpha", None), output)
     if as_json:
         print_json(as_record(divided))
     else:
@@ -68,6 +76,20 @@ def partition(
         show(divided, splits.classes, Console())
         if output is not None:
             typer.echo(f"written: {output}")
+
+
+def write(divided: Partition, splits: Splits, alpha: float | None, path: Path) -> None:
+    """The split itself where the suffix is that of a table, otherwise the picture."""
+    from equipoise.partition.allot import origin_of
+    from equipoise.partition.split_rows import WRITTEN, owners_of, write_rows
+    from equipoise.report.files import writing
+
+    if path.suffix.lower() not in WRITTEN:
+        draw(divided, splits.classes, alpha, path)
+        return
+    owner = owners_of(divided, origin_of(splits))
+    with writing(path):
+        write_rows(path, owner, divided.ids)
 
 
 def draw(divided: Partition, classes: Sequence[str], alpha: float | None, path: Path) -> None:
@@ -166,6 +188,8 @@ def _facts(divided: Partition) -> Table:
         "entropy": f"{skew['entropy']:.3f} bits, {skew['entropy_normalised']:.1%} of an even mix",
         "EMD to the whole": f"{skew['emd']:.3f} (0 alike … 2 disjoint)",
     }
+    if divided.ids:
+        facts["clients"] = ", ".join(f"{client} = {name}" for client, name in enumerate(divided.ids[:MOST_CLIENTS]))
     if divided.is_sampled:
         facts["counted"] = f"{_counted(divided)}; overlap and gaps are expected values"
     table = Table(box=None, show_header=False, padding=(0, 1))

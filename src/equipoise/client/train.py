@@ -172,7 +172,7 @@ def _result(recipe: Recipe, trainee: Trainee, model: State, buffers: State, meas
     done = Finished(task, model, feed.memory(), n_steps, lr, recipe.model, feed)
     memory = {**done.memory, **(recipe.keep(done) if recipe.keep else {})}
     report = {**feed.report(), **(recipe.report(done) if recipe.report else {})}
-    own = ClientState(model, kept, *map(contiguous_copies, (trainee.policy, memory, report)))
+    own = ClientState(model, kept, *(contiguous_copies(part) for part in (trainee.policy, memory, report)))  # type: ignore[arg-type]
     metrics = {**measured, **feed.numbers(), "samples": feed.samples}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}

@@ -190,10 +190,16 @@ def _kept(block: str, registry: Any, name: str, before: Any) -> set[str] | None:
     except UnknownName:
         return None  # reported by check, with a suggestion
     known = set(options.model_fields)
-    common = set(type(Config.model_fields[block].default).model_fields) & known
+    shared = type(Config.model_fields[block].default).model_fields
+    common = {key for key in shared if key in known and not _leaves_open(key, shared, options.model_fields)}
     if block == "model" and (issubclass(former, options) or issubclass(options, former)):
         common = set(former.model_fields) & known
     return common | ({"alpha"} & known)
+
+
+def _leaves_open(key: str, shared: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
+    """Whether a name has no value for a key that the others have one for: a split file says how many clients it has."""
+    return own[key].default is None and shared[key].default is not None
 
 
 def nested(layer: Flat) -> dict[str, Any]:

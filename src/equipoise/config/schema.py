@@ -20,8 +20,10 @@ from equipoise.config.blocks import (
     MethodOptions,
     ModelOptions,
     PartitionOptions,
+    ScenarioOptions,
     ServerOptions,
 )
+from equipoise.config.later import without_later
 from equipoise.config.traits import ANY_DATA, LABELS
 from equipoise.core.clock import Clock
 from equipoise.core.errors import ConfigError, Problem, UnknownName
@@ -56,6 +58,7 @@ PLAIN: dict[str, type[Options]] = {
     "client": ClientOptions,
     "server": ServerOptions,
     "evaluate": EvaluateOptions,
+    "scenario": ScenarioOptions,
 }
 
 
@@ -85,6 +88,7 @@ class Config(Options):
     server: ServerOptions = ServerOptions()
     engine: SerializeAsAny[EngineOptions] = EngineOptions()
     evaluate: EvaluateOptions = EvaluateOptions()
+    scenario: ScenarioOptions = ScenarioOptions()
 
     @field_validator("guard", mode="before")
     @classmethod
@@ -142,7 +146,7 @@ class Config(Options):
 
 
 def _hash(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(without_later(content), sort_keys=True).encode()).hexdigest()
 
 
 def check(raw: Mapping[str, Any]) -> Config:

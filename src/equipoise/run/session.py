@@ -203,10 +203,6 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
         for recorded in read.events(store, run_id):
             if recorded.event.kind in ANNOUNCED:
                 watch.note(f"{'! ' if is_alarming(recorded.event) else ''}{recorded.event.message}")
-        if first == 0:
-            for event in opening(federation, snapshot):
-                write.add_events(store, run_id, [event])
-                watch.note(event.message)
         WATCH.lap("start")
         guard = Guard(federation.config, stored(store, read.find_run(store, run_id)))
         left: Left | None = _reacted(store, run_id, guard.look(first - 1), watch, Left(federation, snapshot, first))
@@ -253,6 +249,9 @@ def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watc
     """Take steps, committing each, until the run is over or goes on under another configuration."""
     engine, keeper = make_engine(left.federation.site), Keeper(partial(blobs.put, store))
     try:
+        for event in opening(left.federation, engine, left.snapshot) if left.first == 0 else ():
+            write.add_events(store, run_id, [event])
+            watch.note(event.message)
         for record in federate(left.federation, engine, left.snapshot, left.first, watch.tick):
             with blobs.referring(store):
                 manifest = keeper.manifest(record.snapshot, record.pictures)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from equipoise.bench.job import Job, Logits, Program
+from equipoise.bench.job import BenchmarkJob, Logits, Program
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import State
 
@@ -32,7 +32,7 @@ class Scored(Logits):
         return {}
 
 
-def pfl(job: Job, threads: int = 1) -> Program:
+def pfl(job: BenchmarkJob, threads: int = 1) -> Program:
     """One process with `threads` threads. ImportError where pfl is not installed."""
     from pfl.aggregate.simulate import SimulatedBackend
     from pfl.aggregate.weighting import WeightByDatapoints
@@ -61,7 +61,7 @@ def pfl(job: Job, threads: int = 1) -> Program:
     return one_round
 
 
-def _network(job: Job) -> Scored:
+def _network(job: BenchmarkJob) -> Scored:
     made = job.model()
     assert isinstance(made, Logits)
     if any(True for _ in made.buffers()):
@@ -73,7 +73,7 @@ def _network(job: Job) -> Scored:
     return Scored(made.encoder, made.head)
 
 
-def _users(job: Job) -> Any:
+def _users(job: BenchmarkJob) -> Any:
     """Everybody in turn; one epoch of a user's dataset is all the batches of the job."""
     from pfl.data.federated_dataset import FederatedDataset
     from pfl.data.pytorch import PyTorchTensorDataset

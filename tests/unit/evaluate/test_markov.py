@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from equipoise.server import markov
-from equipoise.server.markov import LAST, UNIT, count_transitions, score_next
+from equipoise.evaluate import markov
+from equipoise.evaluate.markov import LAST, UNIT, count_transitions, score_next
 
 
 def counted(*histories, n_items: int):

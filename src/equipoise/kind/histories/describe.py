@@ -23,7 +23,6 @@ def describe_interactions(
     checks = {name: modality.check for name, modality in features.items()}
     counts = _counts(interactions, known)
     return {
-        "kind": "interactions",
         "counts": counts,
         "is_complete": all(line["count"] == line["published"] for line in counts.values()),
         "lengths": _lengths(interactions),

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from equipoise.bench.job import Job
+from equipoise.bench.job import BenchmarkJob
 from equipoise.config.schema import check
 from equipoise.core.codec import decode, encode
 from equipoise.core.errors import EngineError
@@ -48,7 +48,7 @@ by default they yield to every other process, which would be timed as Flower's s
 class Flower:
     """A Program once made; close it, or use it in a `with`. ImportError where flwr or ray is not installed."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: BenchmarkJob) -> None:
         for name, value in SETTINGS.items():
             os.environ.setdefault(name, value)
         begun = perf_counter()
@@ -152,7 +152,7 @@ def _client(path: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Bench:
+class ActorState:
     """What an actor keeps: the network, its optimiser, and everybody's batches."""
 
     model: nn.Module
@@ -171,29 +171,29 @@ class Bench:
         return self.model.state_dict(), n
 
 
-def _job_bytes(job: Job) -> bytes:
+def _job_bytes(job: BenchmarkJob) -> bytes:
     """The site as workers of ours get it; the start comes with every message."""
     arrays, facts = job.site.shared()
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     return encode({"config": job.config.model_dump(), "facts": facts}, tensors)
 
 
-def _job_from(data: bytes) -> Job:
+def _job_from(data: bytes) -> BenchmarkJob:
     header, tensors = decode(data)
     arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
     config = check(header["config"])
-    return Job(SampleSite.of_shared(config, resolve(config), arrays, header["facts"]), {})
+    return BenchmarkJob(SampleSite.of_shared(config, resolve(config), arrays, header["facts"]), {})
 
 
 @lru_cache(maxsize=1)
-def _bench(path: str) -> Bench:
+def _bench(path: str) -> ActorState:
     torch.set_num_threads(1)
     job = _job_from(Path(path).read_bytes())
     model = job.model().train()
     optimiser = torch.optim.SGD(model.parameters(), lr=job.lr, momentum=job.config.client.momentum)
-    return Bench(model, optimiser, [_batches(job, client) for client in range(job.n_clients)])
+    return ActorState(model, optimiser, [_batches(job, client) for client in range(job.n_clients)])
 
 
-def _batches(job: Job, client: int) -> list[tuple[Tensor, Tensor]]:
+def _batches(job: BenchmarkJob, client: int) -> list[tuple[Tensor, Tensor]]:
     images, labels = job.data(client)
     return [(images[batch], labels[batch]) for batch in map(torch.from_numpy, job.orders(client))]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from equipoise.server.popularity import count_items, score_items, spanned
+from equipoise.evaluate.popularity import count_items, score_items, spanned
 
 ITEMS, BOUNDS, TRAIN_END = np.array([0, 2, 2, 1, 3, 0, 1]), np.array([0, 4, 7]), np.array([3, 1])
 

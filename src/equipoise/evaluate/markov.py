@@ -1,12 +1,12 @@
-"""A Markov table: what follows what, within a few steps.
+"""A Markov table: which items follow which, within a few steps.
 
     n_ij = Σ over training histories h and positions t, Σ_{g=1..5} [h_t = i and h_{t+g} = j] / g
     score_j = Σ_{p=1..10} √n_ij / p        i = the p-th item from the end of the history
 
-n adds up over clients; the root is taken of the sum. It keeps frequent pairs from drowning the others, and was chosen
+n is summed over clients before the square root is taken. The root keeps frequent pairs from dominating. It was chosen
 on validation (MovieLens-1M, 1000 most active users, hr@10/full): .211, against .200 for counts divided by the root of
-their row's sum, .198 for row shares and .191 for plain counts. A first-order chain (g = 1, p = 1) is the textbook
-form; the decays are ours.
+their row's sum, .198 for row shares and .191 for plain counts. The textbook form is a first-order chain (g = 1, p = 1);
+the decays are ours.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from equipoise.core.values import Indices
-from equipoise.server.popularity import spanned
+from equipoise.evaluate.popularity import spanned
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 GAPS = 5
-"""How far apart two items may be to be counted as a transition."""
+"""Largest distance of two items that counts as a transition."""
 LAST = 10
-"""Items at the end of a history that are followed on."""
+"""Number of items at the end of a history from which transitions are followed."""
 AT_ONCE = 1000
-"""Rows that are scored together, in double precision."""
+"""Number of rows that are scored together, in double precision."""
 UNIT = 60
-"""Divisible by every gap: 1/g is counted in sixtieths, exactly, so that the order of a sum does not matter."""
+"""A multiple of every gap: 1/g is counted exactly, in sixtieths, so the order of summation does not matter."""
 
 
 def count_transitions(items: Indices, bounds: Indices, train_end: Indices, n_items: int) -> csr_array:
-    """60·n of the first train_end[u] items of each history, summed over the users given: int64 [V, V]."""
+    """60·n over the first train_end[u] items of each history, summed over the given users: int64 [V, V]."""
     users, at = spanned(bounds[:-1], train_end)
     met = items[at]
     before, after, weights = [], [], []
@@ -49,8 +49,9 @@ def count_transitions(items: Indices, bounds: Indices, train_end: Indices, n_ite
 
 
 def score_next(counts: csr_array, items: Indices, starts: Indices, ends: Indices, power: float = 0.5) -> Tensor:
-    """Scores of every item after the first ends[n] of the history that begins at starts[n]: float32 [N, V]; zeros
-    where nothing is known. The power ½ is the root, 1 are plain counts."""
+    """Scores float32 [N, V] of all items after the first ends[n] items of the history that starts at starts[n].
+
+    Items without transitions get 0. Power ½ is the square root, power 1 gives plain counts."""
     skipped = np.maximum(ends - LAST, 0)
     rows, at = spanned(starts + skipped, ends - skipped)
     recent = sparse(1 / ((starts + ends)[rows] - at), (rows, items[at]), (len(ends), counts.shape[0]))
@@ -61,7 +62,7 @@ def score_next(counts: csr_array, items: Indices, starts: Indices, ends: Indices
 
 
 def sparse(values: NDArray[Any], places: tuple[Indices, Indices], shape: tuple[int, int]) -> csr_array:
-    """A matrix that is zero elsewhere; what falls on the same place is summed."""
+    """A sparse matrix; values at the same place are summed."""
     from scipy.sparse import csr_array  # a tenth of a second that only recommenders need
 
     return csr_array((values, places), shape=shape)  # type: ignore[no-untyped-call]
