@@ -59,6 +59,11 @@ class PixelInputs:
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        """What comes back from JSON are lists."""
+        object.__setattr__(self, "mean", tuple(self.mean))
+        object.__setattr__(self, "std", tuple(self.std))
+
     def prepare(self, stored: Array) -> Tensor:
         import torch
 
