@@ -38,7 +38,11 @@ def read_table(path: Path, facts: Mapping[str, Any], names: Mapping[str, str]) -
     """The runs in a file; `names` renames metrics, theirs to ours."""
     if not path.is_file():
         raise DataError(f"there is no file '{path}'", fix="give a run id, or a file of telemetry")
-    table = _load(path)
+    return read_frame(_load(path), path, facts, names)
+
+
+def read_frame(table: pl.DataFrame, path: Path, facts: Mapping[str, Any], names: Mapping[str, str]) -> Foreign:
+    """The runs in a table that was read from `path`, or is called so."""
     repairs: list[str] = []
     table = _checked(_renamed(table, path), path, repairs)
     if names:

@@ -93,7 +93,7 @@ def load_grid(source: str, overrides: Overrides = (), seeds: Any = None, name: s
         ((label, values), layered(layered(layered(base, row), _point(axes, values)), fixed))
         for (label, row), values in product(rows.items(), product(*axes.values()))
     ]
-    cells = _cells(points, list(axes), _seeds(seeds or plan.get("seeds", 3)))
+    cells = _cells(points, list(axes), _seeds(plan.get("seeds", 3) if seeds is None else seeds))
     usual = f"{source} scale={scale.name}" if scale.name else source
     return Grid(name or usual, cells, Path(data_path) if data_path else None, name is not None)
 

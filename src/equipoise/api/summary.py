@@ -1,19 +1,18 @@
-"""How `run`, `resume` and `show` print a run: its headline first, then every server once, then the rest."""
+"""A run as text: its headline first, then every server once, then the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from equipoise.cli.options import print_json
-from equipoise.cli.rankings import rankings
+from equipoise.api.rankings import rankings
 from equipoise.core.exchanges import SECOND_EXCHANGE
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from equipoise.store.transact import Store
+    from equipoise.api.handle import RunHandle
 
 TEST, VALIDATION = "accuracy/merged/", "accuracy/validation/"
 ELSEWHERE = ("accuracy/merged", "accuracy/validation", "recall/", "bytes/", "hash/", "input/", "hr@", "ndcg@", "mrr/")
@@ -21,19 +20,14 @@ ELSEWHERE = ("accuracy/merged", "accuracy/validation", "recall/", "bytes/", "has
 STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
-def print_run(store: Store, run_id: str, as_json: bool) -> None:
+def print_run(run: RunHandle, place: str | None = None) -> None:
+    """`place` is what to call the store, if not by its full path."""
     from rich.console import Console
 
-    from equipoise.report.runs import shown
-    from equipoise.store import read
-
-    document = shown(store, read.find_run(store, run_id))
-    if as_json:
-        print_json(document)
-        return
+    document = run.summary()
     console = Console(highlight=False)
     style = {"done": "green", "running": "cyan"}.get(document["status"], "red")
-    console.print(f"[bold]{run_id}[/]  [{style}]{document['status']}[/]")
+    console.print(f"[bold]{run.id}[/]  [{style}]{document['status']}[/]")
     if document["error"]:
         console.print(document["error"], style="red", markup=False)
     for line in headline(document):
@@ -46,7 +40,7 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     if is_second_exchange(document) or not SECOND_EXCHANGE.isdisjoint(_servers(document)):
         console.print("† needs the clients a second time, after their upload", style="dim")
     _findings(console, document)
-    console.print(f"stored in {store.location}", style="dim", soft_wrap=True)
+    console.print(f"stored in {place or run.place}", style="dim", soft_wrap=True)
 
 
 def headline(document: Mapping[str, Any]) -> Iterator[str]:
