@@ -63,7 +63,7 @@ def test_an_extended_run_is_the_longer_run_in_the_store(store: Store) -> None:
 
 
 def test_a_schedule_goes_on_over_the_new_number_of_rounds(store: Store) -> None:
-    """λ of `curriculum` is the progress p: above 1/2 in the second round of two, 1/2 at the start of the third of four."""
+    """λ of `curriculum` is the progress p: above 1/2 in round two of two, 1/2 when round three of four begins."""
     settings = ("method=etf-align", "balance=curriculum", "balance.first=0", "balance.last=1")
     run_id = trained(store, longer(*settings, rounds=2))
     resume(store, read.find_run(store, run_id), Nobody(), rounds="+2")
