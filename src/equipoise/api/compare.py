@@ -37,6 +37,7 @@ class ComparisonTable:
         return list(self.comparison.findings)
 
     def to_markdown(self) -> str:
+        """The table with its protocol and the runs behind each row."""
         from equipoise.report.table import markdown
 
         return markdown(self.comparison)
@@ -48,6 +49,7 @@ class ComparisonTable:
         return latex(self.comparison)
 
     def to_csv(self) -> str:
+        """One line per configuration, shares of one."""
         from equipoise.report.table import as_csv
 
         return as_csv(self.comparison)
@@ -82,7 +84,7 @@ def compare(
     metric: str | None = None,
     store: StoreAt = None,
 ) -> ComparisonTable:
-    """Figures of runs side by side.
+    """Compare runs: mean ± deviation over seeds, final and best by validation, paired differences.
 
     Runs that differ only in their seed share a row. "Best" is chosen on the validation split, never on test.
 

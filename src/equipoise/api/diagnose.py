@@ -29,10 +29,11 @@ class Diagnosis(Verdict):
     """A verdict, with what it is of; it shows itself in a notebook."""
 
     name: str = ""
-    """The run."""
+    """The id of the run, or what a table calls it."""
     repairs: tuple[str, ...] = ()
     """What was put right while a table was read."""
     language: str = "en"
+    """Of its sentences."""
 
     @property
     def is_severe(self) -> bool:
@@ -64,11 +65,11 @@ def diagnose(
     language: str = "en",
     store: StoreAt = None,
 ) -> Diagnosis:
-    """Say why a run failed: what was found, for whom and when, the likely cause, and what to change.
+    """Explain why a run failed: what was found, for whom and when, the likely cause, and what to change.
 
     Args:
         target: a run, its id, a file (CSV, JSON lines, Parquet, TensorBoard events), or a polars or pandas frame.
-        against: the run that it is held against.
+        against: the run to compare with.
         facts: what the numbers cannot say, as in {"classes": 10}.
         limits: other limits of the rules, as in {"lr-cut": {"low": 0.1}}.
         names: renames metrics of a table, theirs to ours.

@@ -33,6 +33,7 @@ class FusedRuns:
 
     @property
     def runs(self) -> list[RunHandle]:
+        """The fused runs."""
         return [RunHandle(server["run_id"], self.source.store) for server in self.servers]
 
     @property
@@ -41,6 +42,7 @@ class FusedRuns:
         return RunHandle(best_of(self.servers)["run_id"], self.source.store)
 
     def table(self) -> pl.DataFrame:
+        """One row per server; accuracies as shares of one."""
         import polars as pl
 
         return pl.DataFrame(list(self.servers), infer_schema_length=None)

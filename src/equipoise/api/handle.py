@@ -30,6 +30,7 @@ class RunHandle:
     """One run of a store. Everything is read when it is asked for, so a run that goes on can be watched."""
 
     id: str
+    """As in `equipoise ls`."""
     store: str
     """The file or URL of its store."""
 

@@ -29,15 +29,19 @@ class PartitionView:
     name: str
     """The splitter."""
     fingerprint: str
+    """SHA-256 of who owns what."""
     n_clients: int
+    """How many clients there are."""
     counts: NDArray[np.int64]
     """[K, C]: samples per client and class; of the first thousand clients where there are more."""
     classes: tuple[str, ...]
+    """Their names; of a stored run, their numbers."""
     skew: Mapping[str, float]
     """How uneven it came out: entropy, emd, overlap, size_min …"""
     unowned: float
     """The share of samples on no client."""
     alpha: float | None = None
+    """Of the splitter, where it has one."""
     warnings: tuple[str, ...] = ()
     """That clients share samples, where they do by design."""
 
@@ -53,6 +57,7 @@ class PartitionView:
 
     @property
     def counted(self) -> str:
+        """Of which clients `counts` are, in words."""
         return f"the first {len(self.counts)} of {self.n_clients} clients"
 
     def table(self) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -28,11 +29,10 @@ def report(
     language: str = "en",
     projection: Literal["pca", "tsne"] = "pca",
     store: StoreAt = None,
-    working: Callable[[str], AbstractContextManager[None]] = quietly,
 ) -> Path:
     """Write a report of runs to one file that needs nothing else.
 
-    Runs that differ only in their seed share a row and a section; its pictures are of the run that fared worst.
+    Runs that differ only in their seed share a row and a section; its figures are of the worst of these runs.
 
     Args:
         runs: runs or their ids.
@@ -40,19 +40,38 @@ def report(
         sweep: all finished runs of this sweep, under its labels.
         form: "html" or "md", where the ending of the file does not say it.
         language: "en" or "zh".
-        projection: how features are brought onto a plane.
-        working: shows what is being done, for as long as it takes.
+        projection: how features are projected onto a plane.
+
+    Returns:
+        The file.
     """
+    how = How(form, language, projection)
+    return write_report(runs, Path(path), sweep, how, store)
+
+
+@dataclass(frozen=True)
+class How:
+    """How a report is written."""
+
+    form: Page | None = None
+    language: str = "en"
+    projection: Literal["pca", "tsne"] = "pca"
+    working: Callable[[str], AbstractContextManager[None]] = quietly
+    """Shows what is being done, for as long as it takes."""
+
+
+def write_report(
+    runs: AnyRun | Iterable[AnyRun] | None, output: Path, sweep: str | None, how: How, store: StoreAt
+) -> Path:
     from equipoise.report.files import write_text
     from equipoise.report.gather import gather
 
-    output = Path(path)
-    page = form or page_of(output)
+    page = how.form or page_of(output)
     ids, place = named(runs, store)
     with existing(place) as opened:
         chosen = chosen_runs(opened, ids, sweep)
-        with working(f"reading {len(chosen.runs)} runs"):
-            gathered = gather(opened, chosen.runs, chosen.labels, language, projection)
+        with how.working(f"reading {len(chosen.runs)} runs"):
+            gathered = gather(opened, chosen.runs, chosen.labels, how.language, how.projection)
     if page == "md":
         from equipoise.report.markdown import markdown
 
@@ -60,7 +79,7 @@ def report(
     else:
         from equipoise.report.html import html
 
-        with working("drawing"):
+        with how.working("drawing"):
             text = html(gathered)
     write_text(output, text)
     return output

@@ -37,6 +37,7 @@ class SweepHandle:
     places: tuple[Place, ...]
     """Every cell and where it stands, in the order of the grid."""
     store: str
+    """The file or URL of its store."""
 
     @property
     def runs(self) -> list[RunHandle]:

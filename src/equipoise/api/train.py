@@ -57,15 +57,21 @@ def resume(
     store: StoreAt = None,
     progress: ProgressOf = None,
 ) -> RunHandle:
-    """Go on with a run that was stopped, killed or failed, to the same numbers as if it never had been.
+    """Continue a run that was stopped, killed or failed. The numbers are those of a run that never stopped.
+
+    Without `rounds`, a run that is done is returned as it is.
 
     Args:
         run: a run, its id, the beginning of one, or "latest".
-        rounds: a longer run: the number of rounds in all, or "+20" for twenty more. A run that is done goes on too.
-            Schedules over the whole run are counted over the new number of rounds from there on.
+        rounds: makes the run longer: the number of rounds in all, or "+20" for twenty more. A run that is done goes
+            on too. Schedules over the whole run are counted over the new number of rounds from there on; without
+            schedules the numbers are those of a run of that length.
         path: the data folder, if it has moved.
+        store: where to look for the id.
+        progress: as in `eq.run`.
 
-    A run that is done, without `rounds`, is returned as it is.
+    Raises:
+        ConfigError: the run is one-shot, or was ended by validation, or has as many rounds already.
     """
     from equipoise.api.choose import found
 

@@ -21,8 +21,6 @@ from equipoise.store import read
 from equipoise.store.database import Store
 from equipoise.store.records import Run
 
-EXTENDED = "extended"
-
 
 def extended(run: Run, events: Iterable[Event], rounds: int | str) -> Config:
     """The run's configuration with so many rounds; a request that cannot be met is refused before anything changes."""
@@ -62,4 +60,4 @@ def extension(store: Store, run: Run, config: Config) -> Event:
     text += f" {done / total:.0%} of {total} rounds, where they were at {done / before:.0%} of {before}"
     left = {"sweep": run.sweep, "cell": run.cell} if run.sweep else {}
     text += f"; no longer cell '{run.cell}' of sweep '{run.sweep}'" if left else ""
-    return Event(EXTENDED, text, detail={"before": before, "rounds": total, "after": done, **left})
+    return Event("extended", text, detail={"before": before, "rounds": total, "after": done, **left})
