@@ -31,7 +31,7 @@ EventsTo = Annotated[
     Path | None,
     typer.Option("--tensorboard", metavar="FOLDER", help="Also write event files for TensorBoard.", show_default=False),
 ]
-Runs = Annotated[list[str] | None, typer.Argument(help="Run ids or beginnings of them.", show_default=False)]
+Runs = Annotated[list[str] | None, typer.Argument(help="Run ids, or the beginnings of ids.", show_default=False)]
 SweepName = Annotated[str | None, typer.Option("--sweep", help="All finished runs of this sweep.", show_default=False)]
 
 

@@ -35,7 +35,7 @@ def partition(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show who owns what: the partition of a run, its realised skew and its fingerprint.
+    """Show which client owns which samples: the partition, its realised skew and its fingerprint.
 
     [bold]Examples[/]
 

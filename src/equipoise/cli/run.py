@@ -23,7 +23,9 @@ def run(
     overrides: Overrides = None,
     tensorboard: EventsTo = None,
     dry_run: DryRun = False,
-    profile: Annotated[bool, typer.Option("--profile", help="Say where the time went, and what would help.")] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Print where the time went, and which settings would help.")
+    ] = False,
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
