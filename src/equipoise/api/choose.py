@@ -76,14 +76,14 @@ def _require_status(status: str | None) -> None:
         raise UnknownName([Problem("--status", f"status '{status}' is not known{known}")])
 
 
-class Chosen(NamedTuple):
+class ChosenRuns(NamedTuple):
     """Runs in the order in which they were named, and what they are called."""
 
     runs: list[Run]
     labels: dict[str, str]
 
 
-def chosen_runs(store: Store, runs: Iterable[str] | None, sweep: str | None) -> Chosen:
+def chosen_runs(store: Store, runs: Iterable[str] | None, sweep: str | None) -> ChosenRuns:
     """The runs that were named and those of the sweep, in order; with the sweep's labels by run id."""
     from equipoise.store import read
 
@@ -91,7 +91,7 @@ def chosen_runs(store: Store, runs: Iterable[str] | None, sweep: str | None) -> 
     chosen = [read.find_run(store, run) for run in [*(runs or []), *labels]]
     if not chosen:
         raise ConfigError(_nothing(sweep), fix="name runs, or --sweep with a sweep that has finished runs")
-    return Chosen(list({run.run_id: run for run in chosen}.values()), labels)
+    return ChosenRuns(list({run.run_id: run for run in chosen}.values()), labels)
 
 
 def _nothing(sweep: str | None) -> str:

@@ -100,9 +100,9 @@ def diagnose_all(
     """The same for several runs, and for tables of several runs."""
     from equipoise.diagnose.examine import examine
 
-    asked = Asked(facts or {}, names or {}, store)
-    references = asked.load(against).runs if against is not None else []
-    tables = [asked.load(target) for target in targets]
+    reader = TargetReader(facts or {}, names or {}, store)
+    references = reader.load(against).runs if against is not None else []
+    tables = [reader.load(target) for target in targets]
     repairs = tuple(repair for table in tables for repair in table.repairs)
     diagnosed = []
     for run in [run for table in tables for run in table.runs]:
@@ -113,7 +113,7 @@ def diagnose_all(
 
 
 @dataclass(frozen=True)
-class Asked:
+class TargetReader:
     """How targets are to be read."""
 
     facts: Mapping[str, Any]

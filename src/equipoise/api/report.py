@@ -45,12 +45,12 @@ def report(
     Returns:
         The file.
     """
-    how = How(form, language, projection)
+    how = ReportForm(form, language, projection)
     return write_report(runs, Path(path), sweep, how, store)
 
 
 @dataclass(frozen=True)
-class How:
+class ReportForm:
     """How a report is written."""
 
     form: Page | None = None
@@ -61,7 +61,7 @@ class How:
 
 
 def write_report(
-    runs: AnyRun | Iterable[AnyRun] | None, output: Path, sweep: str | None, how: How, store: StoreAt
+    runs: AnyRun | Iterable[AnyRun] | None, output: Path, sweep: str | None, how: ReportForm, store: StoreAt
 ) -> Path:
     from equipoise.report.files import write_text
     from equipoise.report.gather import gather

@@ -48,10 +48,10 @@ def report(
 
       equipoise report fedavg-7k etf-align-3x -o report.md
     """
-    from equipoise.api.report import How, write_report
+    from equipoise.api.report import ReportForm, write_report
 
     chosen: Literal["html", "md"] | None = None if form is None else "md" if form is Page.md else "html"
-    write_report(runs, output, sweep, How(chosen, language.value, projection.value, working), store)
+    write_report(runs, output, sweep, ReportForm(chosen, language.value, projection.value, working), store)
     typer.echo(f"written: {output} ({output.stat().st_size / 1e6:.2f} MB)")
 
 
