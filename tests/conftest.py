@@ -24,6 +24,7 @@ from torch import Tensor
 from equipoise.config.blocks import EngineOptions
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
+from equipoise.config.traits import HISTORIES
 from equipoise.core.registry import ENGINES, METHODS, Registry
 from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.run.build import Federation, build, make_engine
@@ -95,7 +96,7 @@ def one_shot(*overrides: str, epochs: int = 4, checkpoints: int = 2, model: str 
 
 def for_images(registry: Registry) -> list[str]:
     """The names of what reads images."""
-    return [entry.name for entry in registry if "interactions" not in entry.traits]
+    return [entry.name for entry in registry if HISTORIES not in entry.traits]
 
 
 def needs(method: str) -> tuple[str, ...]:
@@ -127,13 +128,13 @@ def update(client: int, samples: int, model: Mapping[str, Tensor], **metrics: fl
     return ClientUpdate(client, samples, model, ClientState(model), metrics)
 
 
-def view(asked: Outputs) -> ServerView:
-    """One in which a server learns what models see in the images to be classified, and nothing else."""
+def view(outputs: Outputs) -> ServerView:
+    """One in which a server learns what models say of the samples to be classified, and nothing else."""
 
     def refused(*_: object) -> NoReturn:
-        raise AssertionError("this server asks for nothing but answers")
+        raise AssertionError("this server needs nothing but outputs")
 
-    return ServerView(asked, noise=refused, ask=refused, recalibrated=refused)
+    return ServerView(outputs, noise=refused)
 
 
 def assert_same(ours: State, theirs: State) -> None:
