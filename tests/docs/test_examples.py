@@ -58,6 +58,19 @@ def test_shell_blocks_run(document: Path, tmp_path: Path) -> None:
         assert warnings_in(tmp_path) == [], "what a newcomer tries first ends in a warning"
 
 
+def test_the_python_of_the_readme_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = blocks(README, "python")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EQUIPOISE_STORE", raising=False)
+    exec(block.text, {})
+    printed = capsys.readouterr().out
+    assert "accuracy/merged" in printed
+    assert "energy-gate" in printed
+    assert (tmp_path / "report.html").is_file()
+
+
 def warnings_in(folder: Path) -> list[str]:
     """What the diagnosis of the runs of a folder found, above a note."""
     with open_store(folder / "runs" / "equipoise.db") as store:

@@ -43,7 +43,7 @@ def text(
         list[str] | None, typer.Option("--column", help="Column of text; may be given several times.")
     ] = None,
     template: Annotated[
-        str | None, typer.Option("--format", help="How columns are put together, as in '{title}. {genres}'.")
+        str | None, typer.Option("--format", help="How columns are combined, as in '{title}. {genres}'.")
     ] = None,
     batch: Batch = 32,
     half: Half = False,
@@ -89,14 +89,14 @@ def images(
     ),
     path: Annotated[str | None, typer.Option("--path", help="Of a table: column of paths; path unless given.")] = None,
     skip_damaged: Annotated[
-        bool, typer.Option("--skip-damaged", help="Leave out pictures that cannot be read, and count them.")
+        bool, typer.Option("--skip-damaged", help="Skip images that cannot be read, and count them.")
     ] = False,
     batch: Batch = 32,
     half: Half = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Encode one picture per item with a program of torch.export or a model of open_clip.
+    """Encode one image per item with a program of torch.export or a model of open_clip.
 
     A FILE.pt2 takes float32 [B, 3, H, W] in [0, 1] and gives [B, d]; pictures are stretched to H × W. Paths in a table
     are taken from the table's folder. A picture that cannot be read ends the command and is named.

@@ -60,9 +60,10 @@ class Request:
     data_path: Path | None
 
 
-def load(source: str | Path | Mapping[str, Any], overrides: Iterable[str] = ()) -> Request:
-    """The configuration of a preset name, a YAML file or a mapping, with `key=value` overrides applied."""
-    given = flat_overrides(overrides)
+def load(source: str | Path | Mapping[str, Any], overrides: Iterable[str] | Mapping[str, Any] = ()) -> Request:
+    """The configuration of a preset name, a YAML file or a mapping, with overrides applied: `key=value` texts, or a
+    mapping of keys and blocks."""
+    given = flat(overrides) if isinstance(overrides, Mapping) else flat_overrides(overrides)
     data_path = given.pop("data.path", None)
     base = source_flat(source)
     if "data.path" in base:

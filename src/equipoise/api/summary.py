@@ -1,19 +1,18 @@
-"""How `run`, `resume` and `show` print a run: its headline first, then every server once, then the rest."""
+"""A run as text: its headline first, then every server once, then the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from equipoise.cli.options import print_json
-from equipoise.cli.rankings import rankings
-from equipoise.core.exchanges import SECOND_EXCHANGE
+from equipoise.api.rankings import rankings
+from equipoise.core.exchanges import needs_second_exchange
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from equipoise.store.transact import Store
+    from equipoise.api.handle import RunHandle
 
 TEST, VALIDATION = "accuracy/merged/", "accuracy/validation/"
 ELSEWHERE = ("accuracy/merged", "accuracy/validation", "recall/", "bytes/", "hash/", "input/", "hr@", "ndcg@", "mrr/")
@@ -21,19 +20,14 @@ ELSEWHERE = ("accuracy/merged", "accuracy/validation", "recall/", "bytes/", "has
 STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
-def print_run(store: Store, run_id: str, as_json: bool) -> None:
+def print_run(run: RunHandle, place: str | None = None) -> None:
+    """`place` is what to call the store, if not by its full path."""
     from rich.console import Console
 
-    from equipoise.report.runs import shown
-    from equipoise.store import read
-
-    document = shown(store, read.find_run(store, run_id))
-    if as_json:
-        print_json(document)
-        return
+    document = run.summary()
     console = Console(highlight=False)
     style = {"done": "green", "running": "cyan"}.get(document["status"], "red")
-    console.print(f"[bold]{run_id}[/]  [{style}]{document['status']}[/]")
+    console.print(f"[bold]{run.id}[/]  [{style}]{document['status']}[/]")
     if document["error"]:
         console.print(document["error"], style="red", markup=False)
     for line in headline(document):
@@ -43,10 +37,10 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     for table in (servers(document), rest(document)):
         if table.row_count:
             console.print(table)
-    if is_second_exchange(document) or not SECOND_EXCHANGE.isdisjoint(_servers(document)):
+    if is_second_exchange(document) or any(map(needs_second_exchange, _servers(document))):
         console.print("† needs the clients a second time, after their upload", style="dim")
     _findings(console, document)
-    console.print(f"stored in {store.location}", style="dim", soft_wrap=True)
+    console.print(f"stored in {place or run.place}", style="dim", soft_wrap=True)
 
 
 def headline(document: Mapping[str, Any]) -> Iterator[str]:
@@ -65,7 +59,7 @@ def headline(document: Mapping[str, Any]) -> Iterator[str]:
 
 def is_second_exchange(document: Mapping[str, Any]) -> bool:
     """Whether the run's own server needs the clients again after their upload."""
-    return not SECOND_EXCHANGE.isdisjoint(document["predict"][-1:])
+    return any(map(needs_second_exchange, document["predict"][-1:]))
 
 
 def _before_healing(document: Mapping[str, Any]) -> Iterator[str]:
@@ -83,7 +77,7 @@ def servers(document: Mapping[str, Any]) -> Table:
     table = Table("server", "test", "validation", box=None, header_style="bold")
     for name in sorted(found, key=lambda name: -found[name][1]):
         test, validation = found[name]
-        mark = " †" if name in SECOND_EXCHANGE else "  ← this run" if name in document["predict"][-1:] else ""
+        mark = " †" if needs_second_exchange(name) else "  ← this run" if name in document["predict"][-1:] else ""
         table.add_row(f"{name}{mark}", f"{_per_cent(test)}", f"{_per_cent(validation)}")
     return table
 

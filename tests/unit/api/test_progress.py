@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from equipoise.cli.progress import Bars
+from equipoise.api.progress import ProgressBars
 from equipoise.core.pulse import PULSE
 
 
@@ -11,7 +11,7 @@ def test_the_bar_of_clients_begins_anew_at_every_checkpoint() -> None:
     config = SimpleNamespace(is_one_shot=False, steps=2, method=name, data=name, model=name, engine=name, seed=0)
     partition = SimpleNamespace(skew={"samples": 1.0}, name="iid", indices=[0] * 5, fingerprint="f" * 12)
     judge = SimpleNamespace(headline="accuracy/merged")
-    bars = Bars()
+    bars = ProgressBars()
     bars.begin("r", SimpleNamespace(config=config, partition=partition, judge=judge, n_clients=5), 0)  # type: ignore[arg-type]
     assert bars.bars is not None
     try:

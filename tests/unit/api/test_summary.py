@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.console import Console
 
-from equipoise.cli.summary import headline, rest, servers
+from equipoise.api.summary import headline, rest, servers
 
 METRICS = {
     "accuracy/merged": 0.98, "accuracy/validation": 0.97, "accuracy/merged/common-gate": 0.98,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from equipoise.core.errors import ConfigError, MissingExtra
 
 if TYPE_CHECKING:
-    from equipoise.cli.progress import Bars, Lines
+    from equipoise.api.progress import Follows
     from equipoise.core.values import Result, Row
     from equipoise.run.build import Federation
     from equipoise.run.state import Record
@@ -27,7 +27,7 @@ OWN_CURVES = 20
 class EventFiles:
     """Follows a run for somebody else, and writes down what it sees."""
 
-    def __init__(self, folder: Path, watch: Lines | Bars) -> None:
+    def __init__(self, folder: Path, watch: Follows) -> None:
         try:
             from tensorboard.summary.writer import event_file_writer
         except ImportError:

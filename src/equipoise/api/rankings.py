@@ -1,4 +1,4 @@
-"""How `run` and `show` print a recommender: both protocols at the end, or a stream slice by slice."""
+"""A recommender's run as text: both protocols at the end, or a stream slice by slice."""
 
 from __future__ import annotations
 

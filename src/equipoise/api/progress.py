@@ -1,4 +1,10 @@
-"""Following a run: bars on a terminal, one plain line per checkpoint elsewhere. Everything goes to stderr."""
+"""Following a run: bars on a terminal, a bar in a notebook, one line per checkpoint elsewhere.
+
+progress=None     a bar in a notebook or on a terminal, otherwise nothing
+progress=True     the same, with a line per checkpoint on stderr where there is neither
+progress=False    nothing
+progress=watch    an object with the methods of `Follows`
+"""
 
 from __future__ import annotations
 
@@ -6,24 +12,79 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from equipoise.api.notebook import NotebookProgress, is_notebook
+from equipoise.api.progress_text import described, figures_of, said
 from equipoise.core.pulse import PULSE
 
 if TYPE_CHECKING:
-    from equipoise.core.values import Event, Result
+    from equipoise.core.values import Result
     from equipoise.run.build import Federation
     from equipoise.run.state import Record
 
 
-def watcher() -> Lines | Bars:
-    return Bars() if sys.stderr.isatty() else Lines()
+class Follows(Protocol):
+    """Somebody who follows a run and knows its id; the same methods as `run.watch.Watch`."""
+
+    @property
+    def run_id(self) -> str | None: ...
+
+    def begin(self, run_id: str, federation: Federation, first: int) -> None: ...
+
+    def tick(self, step: int, done: int, total: int, result: Result) -> None: ...
+
+    def checkpoint(self, record: Record) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+    def end(self) -> None: ...
 
 
-class Lines:
+ProgressOf: TypeAlias = bool | Follows | None
+
+
+def follower(progress: ProgressOf) -> Follows:
+    """Whoever follows a run, as asked for."""
+    if progress is not None and not isinstance(progress, bool):
+        return progress
+    if progress is False:
+        return Silent()
+    if is_notebook():
+        return NotebookProgress()
+    return watcher() if progress or sys.stderr.isatty() else Silent()
+
+
+def watcher() -> ProgressLines | ProgressBars:
+    """Bars on a terminal, lines elsewhere."""
+    return ProgressBars() if sys.stderr.isatty() else ProgressLines()
+
+
+class Silent:
+    """Says nothing, and remembers which run it followed."""
+
+    run_id: str | None = None
+
+    def begin(self, run_id: str, federation: Federation, first: int) -> None:
+        self.run_id = run_id
+
+    def tick(self, step: int, done: int, total: int, result: Result) -> None:
+        pass
+
+    def checkpoint(self, record: Record) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+class ProgressLines:
     """round 3/10  clients 5/5  loss 0.512  accuracy 61.20 %  time 12.3 s  left 28.7 s"""
 
     run_id: str | None = None
@@ -63,7 +124,7 @@ class Lines:
         pass
 
 
-class Bars:
+class ProgressBars:
     """Two bars: checkpoints of the run, clients of the checkpoint under way."""
 
     run_id: str | None = None
@@ -123,29 +184,3 @@ class Moving(Progress):
         if self.moving is not None:
             self.update(self.moving, completed=self.done + PULSE.read())
         yield from super().get_renderables()
-
-
-def described(federation: Federation) -> str:
-    config, partition = federation.config, federation.partition
-    return (
-        f"{config.method.name} on {config.data.name} ({partition.skew['samples']:.0f} samples), "
-        f"{partition.name} over {len(partition.indices)} clients ({partition.fingerprint[:12]}), "
-        f"{config.model.name}, seed {config.seed}, engine {config.engine.name}"
-    )
-
-
-def said(event: Event) -> str:
-    """Something that went wrong begins with "!"; that a run is over does not."""
-    return event.message if event.kind == "stopped-early" else f"! {event.kind}: {event.message}"
-
-
-def figures_of(record: Record, headline: str) -> str:
-    """loss 0.512  accuracy 61.20 %, or the loss alone where the checkpoint was not scored."""
-    losses = [row.value for row in record.rows if row.name == "loss/base" and row.client is not None]
-    used = [row.value for row in record.rows if row.name == "lam/used"]
-    shown = headline if headline.startswith("accuracy") else f"{headline}/validation"
-    accuracy = [row.value for row in record.rows if row.name == shown and row.client is None]
-    parts = [f"loss {sum(losses) / len(losses):.3f}"] if losses else []
-    parts += [f"λ {sum(used) / len(used):.3g}"] if used else []
-    parts += [f"{shown.partition('/')[0]} {100 * accuracy[0]:.2f} %"] if accuracy else []
-    return "  ".join(parts)
