@@ -36,7 +36,7 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
     for step in range(first, federation.config.steps):
         done = advance(federation, engine, snapshot, ahead or begin(federation, engine, snapshot, step), tick)
         answers = ask(engine, federation.roster, done.merged, questions(federation, done), step)
-        snapshot = done.snapshot
+        events, snapshot = [*done.events, *engine.take_events()], done.snapshot
         ahead = begin(federation, engine, snapshot, step + 1) if is_certain(federation, step + 1) else None
         WATCH.lap("merge")
         judged = judge(federation, done, answers)
@@ -44,7 +44,7 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
         WATCH.lap("evaluate")
         rows = rows_of(federation, numbers(federation, done, judged), step)
         WATCH.lap("merge")
-        yield Record(step, rows, [*done.events, *judged.events], snapshot, judged.pictures)
+        yield Record(step, rows, [*events, *judged.events], snapshot, judged.pictures)
         if judged.is_over:
             return
 
