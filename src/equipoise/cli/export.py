@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equipoise.cli.options import Language, Runs, StoreAt, SweepName, chosen_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from equipoise.store.records import Run
+    from equipoise.store.transact import Store
 
 
 class To(StrEnum):
@@ -17,37 +23,81 @@ class To(StrEnum):
     pdf = "pdf"
     latex = "latex"
     parquet = "parquet"
+    torch = "torch"
+    onnx = "onnx"
+
+
+WHAT = "Figures, the table of results, the recorded numbers, or the trained model."
+CLIENT = typer.Option("--client", help="With torch or onnx: this client's own model.", show_default=False)
+PATH = typer.Option("--path", help="With torch or onnx: the data folder, if it moved since.", show_default=False)
 
 
 def export(
     runs: Runs = None,
-    to: Annotated[To, typer.Option("--to", help="Figures, the table of results, or the recorded numbers.")] = To.svg,
+    to: Annotated[To, typer.Option("--to", help=WHAT)] = To.svg,
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write to.")] = Path("export"),
     sweep: SweepName = None,
     language: Annotated[Language, typer.Option("--lang", help="Language of the figures.")] = Language.en,
+    client: Annotated[int | None, CLIENT] = None,
+    path: Annotated[Path | None, PATH] = None,
     store: StoreAt = None,
 ) -> None:
-    """Take things out: figures as SVG, PNG or PDF, the results as a LaTeX table, all numbers as Parquet.
+    """Take things out: figures as SVG, PNG or PDF, results as a LaTeX table, numbers as Parquet, the model itself.
 
     `svg`, `png` and `pdf` write every figure of every run to a folder of its own, `latex` writes results.tex, and
-    `parquet` writes metrics.parquet (run, step, round, client, name, value) with runs.json beside it.
+    `parquet` writes metrics.parquet (run, step, round, client, name, value) with runs.json beside it. `torch` writes
+    the model of one run as a folder that needs no Equipoise: weights.safetensors, card.json, and model.py in plain
+    PyTorch. `onnx` writes model.onnx and card.json.
 
     [bold]Examples[/]
 
       equipoise export latest --to pdf -o figures
 
       equipoise export --sweep studies/demo --to latex -o paper
+
+      equipoise export latest --to torch -o my-model
     """
-    from equipoise.report import export as out
     from equipoise.store.database import open_existing
 
     with open_existing(store) as opened:
         chosen, labels = chosen_runs(opened, runs, sweep)
-        if to is To.latex:
-            written = out.write_results(opened, chosen, labels, output)
-        elif to is To.parquet:
-            written = out.write_numbers(opened, chosen, output)
+        if to in {To.torch, To.onnx}:
+            written = _write_model(opened, chosen, to, output, (client, path))
         else:
-            written = out.write_figures(opened, chosen, output, to.value, language.value)
-    for path in written:
-        typer.echo(f"written: {path}")
+            _require_model_options_unset(client, path)
+            written = _write_report(opened, chosen, labels, to, output, language)
+    for file in written:
+        typer.echo(f"written: {file}")
+
+
+def _write_report(
+    store: Store, runs: Sequence[Run], labels: dict[str, str], to: To, output: Path, language: Language
+) -> list[Path]:
+    from equipoise.report import export as out
+
+    if to is To.latex:
+        return out.write_results(store, runs, labels, output)
+    if to is To.parquet:
+        return out.write_numbers(store, runs, output)
+    return out.write_figures(store, runs, output, to.value, language.value)
+
+
+def _write_model(
+    store: Store, runs: Sequence[Run], to: To, output: Path, of: tuple[int | None, Path | None]
+) -> list[Path]:
+    from equipoise.core.errors import ConfigError
+    from equipoise.deploy.folder import write_onnx, write_torch
+
+    if len(runs) != 1:
+        what = f"{len(runs)} runs were named, and a folder holds the model of one"
+        raise ConfigError(what, where="--to", fix="name one run at a time")
+    return (write_torch if to is To.torch else write_onnx)(store, runs[0], output, *of)
+
+
+def _require_model_options_unset(client: int | None, path: Path | None) -> None:
+    from equipoise.core.errors import ConfigError
+
+    given = [name for name, value in (("--client", client), ("--path", path)) if value is not None]
+    if given:
+        fix = "leave it out, or add --to torch"
+        raise ConfigError(f"{given[0]} is for models alone, as --to torch and --to onnx write them", fix=fix)
