@@ -39,6 +39,7 @@ class Bundle:
         self.before: defaultdict[str, set[str]] = defaultdict(set)
         """Module → those that it imports from."""
         self._annotated: dict[str, SourceModule] = {}
+        self._sources: dict[str, SourceModule] = {}
 
     def add(self, thing: Any, keep: Collection[str] | None = None) -> str:
         """A function or class with all that it needs; its name in the file."""
@@ -55,7 +56,9 @@ class Bundle:
     def _define(self, module: str, name: str, keep: Collection[str] | None = None) -> str:
         if (module, name) in self.names:
             return self.names[module, name]
-        source = source_of(module)
+        if module not in self._sources:
+            self._sources[module] = source_of(module)
+        source = self._sources[module]
         statement = source.statement(name)
         if statement is None:
             return self._imported(source, name)
@@ -118,7 +121,7 @@ class Bundle:
         if unknown:
             lines += ["", "# Names that only annotations use.", f"{' = '.join(unknown)} = Any"]
         for module in self._ordered():
-            lines += ["", "", f"# From {module}", f"# {source_of(module).summary}"]
+            lines += ["", "", f"# From {module}", f"# {self._sources[module].summary}"]
             for _, text in sorted(self.parts[module]):
                 lines += ["" if _is_line(text) else "\n", text.rstrip()]
         return "\n".join(lines) + "\n"

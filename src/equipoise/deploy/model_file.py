@@ -98,7 +98,7 @@ def expression(module: nn.Module, bundle: Bundle) -> str:
     given = []
     for parameter in list(inspect.signature(kind.__init__).parameters.values())[1:]:
         if hasattr(module, parameter.name):
-            given.append(f"{parameter.name}={_value(getattr(module, parameter.name), bundle)}")
+            given.append(f"{parameter.name}={_value(getattr(module, parameter.name), parameter.default, bundle)}")
         elif parameter.default is parameter.empty:
             what = f"head '{kind.__name__}' does not keep its argument '{parameter.name}', so it cannot be made anew"
             raise ConfigError(what, where=kind.__module__, fix=f"set self.{parameter.name} in its __init__")
@@ -109,9 +109,10 @@ def _at(kind: type) -> Import:
     return Import("torch.nn" if kind.__module__.startswith("torch.nn.") else kind.__module__, kind.__name__)
 
 
-def _value(value: Any, bundle: Bundle) -> str:
+def _value(value: Any, default: Any, bundle: Bundle) -> str:
     if isinstance(value, nn.Module):
         return expression(value, bundle)
     if isinstance(value, torch.Tensor):
-        return f"{bundle.need('torch', Import('torch', None))}.zeros({tuple(value.shape)!r})"
-    return repr(value)
+        zeros = f"{bundle.need('torch', Import('torch', None))}.zeros({tuple(value.shape)!r})"
+        return "True" if isinstance(default, bool) else zeros  # `bias=True` makes a tensor of that name
+    return "False" if value is None and isinstance(default, bool) else repr(value)

@@ -7,7 +7,6 @@ import importlib
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.util import resolve_name
 from types import ModuleType
 
@@ -58,7 +57,6 @@ class SourceModule:
         return str(self.module.__package__ or "")
 
 
-@lru_cache(maxsize=256)
 def source_of(name: str) -> SourceModule:
     """A module that has no file, as a cell of a notebook, cannot be written down."""
     module = importlib.import_module(name)
