@@ -61,8 +61,10 @@ def export(
 
     with open_existing(store) as opened:
         chosen, labels = chosen_runs(opened, runs, sweep)
-        if to in {To.torch, To.onnx}:
-            written = _write_model(opened, chosen, to, output, (client, path))
+        if to is To.torch or to is To.onnx:
+            from equipoise.deploy.folder import write_model
+
+            written = write_model(opened, chosen, "torch" if to is To.torch else "onnx", output, (client, path))
         else:
             _require_model_options_unset(client, path)
             written = _write_report(opened, chosen, labels, to, output, language)
@@ -80,18 +82,6 @@ def _write_report(
     if to is To.parquet:
         return out.write_numbers(store, runs, output)
     return out.write_figures(store, runs, output, to.value, language.value)
-
-
-def _write_model(
-    store: Store, runs: Sequence[Run], to: To, output: Path, of: tuple[int | None, Path | None]
-) -> list[Path]:
-    from equipoise.core.errors import ConfigError
-    from equipoise.deploy.folder import write_onnx, write_torch
-
-    if len(runs) != 1:
-        what = f"{len(runs)} runs were named, and a folder holds the model of one"
-        raise ConfigError(what, where="--to", fix="name one run at a time")
-    return (write_torch if to is To.torch else write_onnx)(store, runs[0], output, *of)
 
 
 def _require_model_options_unset(client: int | None, path: Path | None) -> None:

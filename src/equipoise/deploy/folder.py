@@ -10,11 +10,11 @@ import json
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from safetensors.torch import save_file
@@ -27,10 +27,22 @@ from equipoise.store.database import Store
 from equipoise.store.records import Run
 
 WEIGHTS, CARD, MODEL, ONNX = "weights.safetensors", "card.json", "model.py", "model.onnx"
+Of = tuple[int | None, Path | None]
+"""Whose model (None: the server's), and where the data lies now (None: where it lay then)."""
 USE = {
     MODEL: "from model import load; model = load(); probabilities = model(samples)",
     ONNX: "onnxruntime.InferenceSession('model.onnx').run(['probabilities'], {'samples': samples})",
 }
+
+
+def write_model(
+    store: Store, runs: Sequence[Run], to: Literal["torch", "onnx"], folder: Path, of: Of = (None, None)
+) -> list[Path]:
+    """The model of the one run that was named; the files that were written. `of`: a client, and the data folder."""
+    if len(runs) != 1:
+        what = f"{len(runs)} runs were named, and a folder holds the model of one"
+        raise ConfigError(what, where="--to", fix="name one run at a time")
+    return (write_torch if to == "torch" else write_onnx)(store, runs[0], folder, *of)
 
 
 def write_torch(
@@ -62,9 +74,7 @@ def write_onnx(
     return _written(store, run, folder, (client, data_path), fill)
 
 
-def _written(
-    store: Store, run: Run, folder: Path, of: tuple[int | None, Path | None], fill: Callable[[Parts, Path], None]
-) -> list[Path]:
+def _written(store: Store, run: Run, folder: Path, of: Of, fill: Callable[[Parts, Path], None]) -> list[Path]:
     _require_free(folder)
     parts = parts_of(store, run, *of)
     with kept_threads(), _whole(folder) as here:
