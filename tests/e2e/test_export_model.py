@@ -32,7 +32,7 @@ def test_wrong_requests_are_named_and_leave_nothing(equipoise: Equipoise, tmp_pa
         (["yours", "--to", "torch", "--client", "0"], "the merged model went back"),
         (["yours", "--to", "torch", "-o", "full"], "full is not empty"),
         (["yours", "mine", "--to", "torch"], "2 runs were named"),
-        (["yours", "--to", "svg", "--client", "0"], "--client is for models alone"),
+        (["yours", "--to", "svg", "--client", "0"], "client is for models alone"),
         (["nobody", "--to", "torch"], "there is no run 'nobody'"),
     ):
         assert words in " ".join(equipoise("export", *arguments, code=2).err.split())

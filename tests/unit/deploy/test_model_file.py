@@ -38,7 +38,7 @@ def test_a_head_that_does_not_keep_an_argument_is_refused():
 def test_the_file_reads_as_our_source_does(store, servers):
     text = model_file(parts_of(store, servers["resnet8", "anchors"]))
     assert text.startswith('"""The model of run ')
-    assert "class Block(nn.Module):" in text
+    assert "class ResidualBlock(nn.Module):" in text
     assert '"""y = relu(conv(relu(conv(x))) + shortcut(x)), normalised after each convolution."""' in text
     assert "two_views" not in text
     assert "Needs safetensors and torch." in text
