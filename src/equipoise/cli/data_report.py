@@ -17,7 +17,7 @@ def print_images(report: dict[str, Any]) -> None:
     typer.echo(f"{report['name']}: {_shape(report['shape'])}, {len(report['classes'])} classes, values {low} to {high}")
     typer.echo(f"train channels: mean {_decimals(report['mean'])}, standard deviation {_decimals(report['std'])}")
     rows = [
-        [part, str(split["count"]), str(split["published"]), f"{min(split['labels'])} to {max(split['labels'])}"]
+        [part, str(split["count"]), str(split["published"] or "–"), f"{min(split['labels'])} to {max(split['labels'])}"]
         for part, split in report["splits"].items()
     ]
     _table(["split", "images", "published", "per class"], rows)
@@ -59,6 +59,8 @@ def _table(titles: list[str], rows: list[list[str]]) -> None:
 
 def _holds(line: dict[str, Any]) -> list[str]:
     """What one unit of a set is, and how many there are."""
+    if line["kind"] == "images" and line["classes"] is None:
+        return ["images", f"`equipoise data check {line['name']}`"]
     if line["kind"] == "images":
         return [f"{line['classes']} classes, {_shape(line['shape'])}", f"{line['train']} + {line['test']} images"]
     if line["interactions"] is None:

@@ -30,9 +30,10 @@ def rules(name: Name = None, as_json: Json = False) -> None:
 
 
 def described() -> list[dict[str, Any]]:
-    from equipoise.diagnose.limits import LIMITS
+    from equipoise.diagnose.limits import table_of_limits
     from equipoise.diagnose.rule import RULES
 
+    limits = table_of_limits()
     return [
         {
             "code": entry.name,
@@ -41,7 +42,7 @@ def described() -> list[dict[str, Any]]:
             "failure": entry.summary,
             "signal": _signal(entry.doc),
             "reads": list(entry.make.reads),
-            "limits": dict(LIMITS[entry.name]),
+            "limits": limits[entry.name],
             "cause": entry.make.cause,
             "remedies": [{"text": each.text, "settings": each.settings} for each in entry.make.remedies],
         }

@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.cache import file_digest
-from equipoise.data.known import KNOWN, Download
+from equipoise.data.known import KNOWN, Download, Known
 from equipoise.data.source import FOLDER_VARIABLE, data_folder
 
 MIRROR_VARIABLE = "EQUIPOISE_MIRROR"
@@ -50,7 +50,7 @@ def fetch(name: str, path: Path | None, progress: Progress = silent, mirror: str
 
     `mirror`, or EQUIPOISE_MIRROR, replaces everything before the file's name in each address.
     """
-    known = KNOWN[DATASETS.find(name, "data").name]
+    known = KNOWN.get(DATASETS.find(name, "data").name, Known())
     folder = data_folder(path)
     if not known.downloads:
         return []
@@ -63,7 +63,7 @@ def fetch(name: str, path: Path | None, progress: Progress = silent, mirror: str
 
 def terms_of(name: str) -> str:
     """What the authors of a set ask of whoever downloads it; nothing where its own pages say it."""
-    return KNOWN[DATASETS.find(name, "data").name].terms
+    return KNOWN.get(DATASETS.find(name, "data").name, Known()).terms
 
 
 def _fetch_one(item: Download, folder: Path, progress: Progress, base: str | None) -> Fetched:

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from equipoise.config.traits import INTERACTIONS
+from equipoise.core.registry import Entry
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,12 @@ class Known:
 
 @dataclass(frozen=True)
 class KnownImages(Known):
-    n_classes: int
-    shape: tuple[int, int, int]
-    train: int
-    test: int
+    """Published counts; None where nothing was published, as of a plugin's set."""
+
+    n_classes: int | None
+    shape: tuple[int, int, int] | None
+    train: int | None
+    test: int | None
 
 
 @dataclass(frozen=True)
@@ -176,3 +182,12 @@ KNOWN: Mapping[str, Known] = {
     "table": KnownInteractions(users=None, items=None, interactions=None),
 }
 """By the name of the set. Digits, synthetic and planted need no file; the generated two are described as by default."""
+
+
+def known_of(entry: Entry[Any]) -> Known:
+    """What is known of a registered set; of other people's sets nothing is."""
+    if entry.name in KNOWN:
+        return KNOWN[entry.name]
+    if INTERACTIONS in entry.traits:
+        return KnownInteractions(users=None, items=None, interactions=None)
+    return KnownImages(n_classes=None, shape=None, train=None, test=None)

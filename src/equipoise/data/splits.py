@@ -20,6 +20,7 @@ from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.core.streams import stream
 from equipoise.core.values import Dataset, Images, Indices
+from equipoise.data.wellformed import wellformed
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Splits:
 
 def load_splits(options: DataOptions, seed: int, folder: Path | None = None) -> Splits:
     """The splits of the set that `options` names; without a folder, EQUIPOISE_DATA says where files are."""
-    dataset = DATASETS.find(options.name, "data").make(options, folder)
+    entry = DATASETS.find(options.name, "data")
+    dataset = wellformed(entry.make(options, folder), entry)
     assert isinstance(options, ImageOptions), "only image sets are split by images"
     return prepare_splits(dataset, options, seed)
 

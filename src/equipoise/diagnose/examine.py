@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from equipoise.core.origin import place_of
 from equipoise.diagnose.finding import SEVERITIES, Finding, Sign, Verdict
 from equipoise.diagnose.limits import LIMITS, limits
 from equipoise.diagnose.recording import Recording
@@ -48,13 +49,24 @@ def verdict(run: Recording, rules: Iterable[Rule], table: Changes, language: str
         if lacking := rule.missing(seen):
             missing[rule.code] = lacking
             continue
-        with np.errstate(all="ignore"):  # other frameworks' numbers may be of any size
-            signs = list(rule.look(seen, table[rule.code]))
-        if signs:
-            found.append(finding(rule, signs, words_of(rule, language), seen))
-        else:
+        try:
+            one = _asked(rule, seen, table[rule.code], language)
+        except Exception as error:
+            if not RULES.find(rule.code).package:
+                raise
+            missing[rule.code] = [f"it failed: {type(error).__name__}: {error} ({place_of(error)})"]
+            continue
+        if one is None:
             passed.append(rule.code)
+        else:
+            found.append(one)
     return Verdict(ranked(found), missing, passed)
+
+
+def _asked(rule: Rule, run: Recording, limit: Mapping[str, float], language: str) -> Finding | None:
+    with np.errstate(all="ignore"):  # other frameworks' numbers may be of any size
+        signs = list(rule.look(run, limit))
+    return finding(rule, signs, words_of(rule, language), run) if signs else None
 
 
 def with_healed(run: Recording, end: Verdict, table: Changes, language: str) -> Verdict:

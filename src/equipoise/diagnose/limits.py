@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from equipoise.core.errors import ConfigError, Problem
-from equipoise.core.registry import suggestion
+from equipoise.core.registry import RULES, suggestion
 
 LIMITS: Mapping[str, Mapping[str, float]] = {
     "lambda-runaway": {"slope": 0.35, "checkpoints": 2, "growth": 10.0, "settled": 2.0},
@@ -70,10 +70,16 @@ LIMITS: Mapping[str, Mapping[str, float]] = {
 }
 
 
+def table_of_limits() -> dict[str, dict[str, float]]:
+    """By code, the limits of every rule there is; a rule of a plugin brings its own."""
+    own = {entry.name: dict(entry.make.limits) for entry in RULES}
+    return own | {code: dict(line) for code, line in LIMITS.items()}
+
+
 def limits(changes: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     """The table with these changes; a code or a limit that does not exist is an error that suggests the nearest."""
     problems = []
-    table = {code: dict(line) for code, line in LIMITS.items()}
+    table = table_of_limits()
     for code, line in changes.items():
         if code not in table:
             problems.append(Problem(code, f"there is no such rule{suggestion(code, list(table))}"))

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
+from equipoise.core import registry
+from equipoise.core.origin import origin, require_shape
 from equipoise.core.registry import Registry
 from equipoise.diagnose.finding import Severity, Sign
 from equipoise.diagnose.recording import Recording
@@ -28,7 +30,7 @@ Heal = Callable[[Recording, Mapping[str, Any]], dict[str, Any]]
 Look = Callable[[Recording, Limits], Iterable[Sign]]
 
 
-RULES: Registry[Rule] = Registry("rule", "equipoise.diagnose.rules")
+RULES: Registry[Rule] = registry.RULES
 
 
 @dataclass(eq=False)
@@ -46,6 +48,8 @@ class Rule:
     cause: str
     remedies: tuple[Remedy, ...]
     """The first that the run can take and does not have already is advised; the last asks for no setting."""
+    limits: Limits = field(default_factory=dict)
+    """When a number is a sign of the failure; of our own rules these stand in the table of limits."""
     explains: tuple[str, ...] = ()
     """Codes of the symptoms that follow from this failure."""
     sees_all: bool = False
@@ -55,6 +59,7 @@ class Rule:
     look: Look = field(init=False)
 
     def __call__(self, look: Look) -> Look:
+        require_shape(f"rule '{self.code}'", look, ("run", "limit"), origin(look.__module__))
         self.look = look
         RULES.register(self.code, module=look.__module__)(self)
         return look

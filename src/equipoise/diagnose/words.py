@@ -68,7 +68,9 @@ def words_of(rule: Rule, language: str) -> Words:
     if language == "en":
         return Words(rule.says, rule.cause, [remedy.text for remedy in rule.remedies], _who, _when)
     if language == "zh":
-        translated = CHINESE[rule.code]
+        translated = CHINESE.get(rule.code)
+        if translated is None:  # a plugin's rule, which says it in English
+            return Words(rule.says, rule.cause, [remedy.text for remedy in rule.remedies], _who_zh, _when_zh)
         return Words(translated.says, translated.cause, translated.remedies, _who_zh, _when_zh)
     raise ConfigError(f"there are no findings in '{language}'", fix=f"one of {', '.join(LANGUAGES)}")
 

@@ -21,9 +21,10 @@ from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.errors import ClientError, EquipoiseError
-from equipoise.core.registry import BALANCES, METHODS
+from equipoise.core.registry import BALANCES
 from equipoise.core.values import Event, Indices, Labels, Result, Task
 from equipoise.engine.allocator import keep_freed_memory
+from equipoise.method.added import added, made
 from equipoise.method.answers import Method
 from equipoise.server.prototypes import merge_prototypes
 
@@ -93,8 +94,7 @@ def carries(config: Config, method: Method) -> bool:
 
 def method_of(config: Config) -> Method:
     """The method, with the configuration's λ policy, merge and predict where it leaves those answers open."""
-    method = METHODS.find(config.method.name).make(config.method)
-    assert isinstance(method, Method)
+    method = added(made(config), config)
     return replace(
         method,
         balance=method.balance or BALANCES.find(config.balance.name).make(config.balance),

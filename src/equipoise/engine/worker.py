@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
-from equipoise.core.errors import EquipoiseError
+from equipoise.core.errors import EngineError, EquipoiseError
 from equipoise.core.pulse import PULSE
 from equipoise.core.stopwatch import WATCH
-from equipoise.engine.engine import make_work
+from equipoise.core.values import Result, Task
+from equipoise.engine.engine import Work, make_work
 from equipoise.engine.messages import error_message, results_message, tasks_of
 from equipoise.engine.shared import shared_site
 from equipoise.engine.slab import Slab
 from equipoise.engine.wire import join_parent, receive, send
+
+
+def started(site: bytes) -> Work:
+    """The work of a site; where that cannot begin, every task is answered with the reason."""
+    try:
+        return make_work(shared_site(site))
+    except Exception as error:
+        why = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
+        failure = EngineError(f"a worker cannot start: {why}", where="worker process", fix="engine=local says more")
+
+        def refuse(tasks: Sequence[Task]) -> list[Result]:
+            raise failure
+
+        return refuse
 
 
 def main() -> None:
@@ -22,7 +38,7 @@ def main() -> None:
     *descriptors, pulse, is_profiled = json.loads(slabs)
     PULSE.share(pulse)
     common, own = map(Slab, descriptors)
-    work = make_work(shared_site(site))
+    work = started(site)
     if is_profiled:
         WATCH.start()
     while (message := receive(parent)) is not None:

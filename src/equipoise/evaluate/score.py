@@ -49,6 +49,8 @@ def beside(predictions: PredictionCache, merged: Merged, names: Collection[str] 
     """Every way to predict that this model allows, or those of `names`, on test and validation; and the probe."""
     scores: Scores = {}
     for entry in predictors(merged):
+        if entry.package and entry.name != predictions.scorer.config.server.predict:
+            continue  # what happens to be installed is scored where it is asked for
         if names is not None and entry.name not in names:
             continue
         for split, name in (("validation", "accuracy/validation"), ("test", "accuracy/merged")):

@@ -12,7 +12,7 @@ from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS, Entry
 from equipoise.core.values import Dataset, Images, Pixels
 from equipoise.data.cache import content_key, file_digest
-from equipoise.data.known import KNOWN, Known, KnownImages, KnownInteractions
+from equipoise.data.known import Known, KnownImages, KnownInteractions, known_of
 from equipoise.data.source import SOURCES, data_folder, locate, search
 from equipoise.data.table import TableOptions, table_file
 from equipoise.kind.check_interactions import describe_interactions
@@ -29,7 +29,8 @@ def overview(folder: Path | None) -> list[dict[str, Any]]:
 
 
 def _line(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
-    return {"name": entry.name, "summary": entry.summary, **_size(KNOWN[entry.name]), **_presence(entry, folder)}
+    what = {"name": entry.name, "summary": entry.summary, "package": entry.package}
+    return {**what, **_size(known_of(entry)), **_presence(entry, folder)}
 
 
 def _size(known: Known) -> dict[str, Any]:
@@ -37,7 +38,12 @@ def _size(known: Known) -> dict[str, Any]:
         counts = {"users": known.users, "items": known.items, "interactions": known.interactions}
         return {"kind": "interactions", **counts}
     assert isinstance(known, KnownImages)
-    facts = {"classes": known.n_classes, "shape": list(known.shape), "train": known.train, "test": known.test}
+    facts = {
+        "classes": known.n_classes,
+        "shape": known.shape and list(known.shape),
+        "train": known.train,
+        "test": known.test,
+    }
     return {"kind": "images", **facts}
 
 
@@ -46,7 +52,7 @@ def _presence(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
     if "own-file" in entry.traits:
         return {"found": None, "where": "the file that data.file names"}
     if source is None:
-        return {"found": True, "where": "embedded"}
+        return {"found": True, "where": entry.package or "embedded"}
     try:
         found = search(source, folder) if folder is not None else None
     except DataError as error:
@@ -59,7 +65,7 @@ def examine(name: str, folder: Path | None, options: DataOptions | None = None) 
     entry = DATASETS.find(name, "data")
     settings = options or entry.options.model_validate({"name": entry.name})
     assert isinstance(settings, DataOptions)
-    known, source = KNOWN[entry.name], SOURCES.get(entry.name)
+    known, source = known_of(entry), SOURCES.get(entry.name)
     paths = locate(source, folder).files if source else ()
     paths = (table_file(settings, folder),) if isinstance(settings, TableOptions) else paths
     files = _files(paths, known)
@@ -80,13 +86,13 @@ def _describe_images(dataset: Dataset, known: KnownImages) -> dict[str, Any]:
         "classes": list(dataset.classes),
         "shape": list(dataset.train.pixels.shape[1:]),
         "splits": splits,
-        "is_complete": all(split["count"] == split["published"] for split in splits.values()),
+        "is_complete": all(split["published"] in (None, split["count"]) for split in splits.values()),
         **_statistics(dataset.train.pixels),
         "normalises_with": {"mean": list(dataset.mean), "std": list(dataset.std)},
     }
 
 
-def _split(images: Images, published: int) -> dict[str, Any]:
+def _split(images: Images, published: int | None) -> dict[str, Any]:
     return {"count": len(images), "published": published, "labels": np.bincount(images.labels).tolist()}
 
 

@@ -32,11 +32,12 @@ from equipoise.config.loader import (
     source_flat,
     value_of,
 )
+from equipoise.config.plugins import with_plugins
 from equipoise.config.schema import Config, check
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import suggestion
 
-KEYS = ("preset", *SWEEP_KEYS)
+KEYS = ("preset", "plugins", *SWEEP_KEYS)
 Point = tuple[str, tuple[Any, ...]]
 """A row's label, and its value on each axis."""
 
@@ -75,7 +76,8 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
     scale, overrides = _scale(plan.get("scales") or {}, overrides)
     fixed, axes = _axes(overrides, plan.get("grid") or {})
     data_path = fixed.pop("data.path", None)
-    common = flat(plan.get("base") or {})
+    given = plan.get("plugins")
+    common = with_plugins(flat((plan.get("base") or {}) | ({"plugins": given} if given else {})), path.parent)
     base = layered(layered(source_flat(str(plan.get("preset", "fedavg"))), common), flat(scale.settings))
     named = plan.get("cells") or {"": {}}
     if not isinstance(named, Mapping):
@@ -162,7 +164,7 @@ def _axes(overrides: Sequence[str], grid: Mapping[str, Any]) -> tuple[Flat, dict
     for text in overrides:
         key, _, value = text.partition("=")
         parts = value.split(",")
-        if len(parts) > 1 and not value.startswith(("[", "{")):
+        if len(parts) > 1 and not value.startswith(("[", "{")) and key != "plugins":
             if "" in parts:
                 raise ConfigError([Problem(key, f"an empty value in '{value}'")])
             (canonical,) = flat_overrides([f"{key}=0"])
