@@ -57,9 +57,12 @@ def diagnose(
     """
     from equipoise.diagnose.examine import examine
     from equipoise.diagnose.foreign import parse_facts
+    from equipoise.diagnose.stored import MISSING
 
     facts, changes = parse_facts(settings or [])
     recordings, repairs = _recordings(targets, against, facts, names, store)
+    for text in dict.fromkeys(event.message for run in recordings for event in run.events if event.kind == MISSING):
+        typer.echo(f"! {text}", err=True)
     verdicts = {run.name: examine(run, changes, language.value) for run in recordings}
     if as_json:
         documents = [{"run": name, **verdict.to_json(), "repairs": repairs} for name, verdict in verdicts.items()]

@@ -24,6 +24,7 @@ STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 def print_run(store: Store, run_id: str, as_json: bool) -> None:
     from rich.console import Console
 
+    from equipoise.report.card import plugin_text
     from equipoise.report.runs import shown
     from equipoise.store import read
 
@@ -46,6 +47,8 @@ def print_run(store: Store, run_id: str, as_json: bool) -> None:
     if is_second_exchange(document) or not SECOND_EXCHANGE.isdisjoint(_servers(document)):
         console.print("† needs the clients a second time, after their upload", style="dim")
     _findings(console, document)
+    for plugin in document["plugins"]:
+        console.print(plugin_text(plugin), style="dim", soft_wrap=True, markup=False)
     console.print(f"stored in {store.location}", style="dim", soft_wrap=True)
 
 

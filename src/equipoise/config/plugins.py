@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from equipoise.core.errors import ConfigError, Problem
+from equipoise.core.errors import ConfigError, PluginError, Problem
 from equipoise.core.loading import Plugin, load
 
 KEY = "plugins"
@@ -45,6 +45,17 @@ def _plugin(item: Any, folder: Path) -> Plugin:
 def _file(text: str, folder: Path) -> str:
     """Absolute, so that every process finds it from whatever folder."""
     return str((folder / Path(text).expanduser()).resolve())
+
+
+def bring(config: Mapping[str, Any]) -> list[PluginError]:
+    """Load the plugins of a stored configuration, for those who can do without; what cannot be loaded."""
+    missing = []
+    for item in config.get(KEY) or []:
+        try:
+            listed([item], Path.cwd())
+        except PluginError as error:
+            missing.append(error)
+    return missing
 
 
 def with_plugins(layer: dict[str, Any], folder: Path) -> dict[str, Any]:

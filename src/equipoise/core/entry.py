@@ -7,7 +7,9 @@ import importlib
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
+from inspect import getdoc
 from pathlib import Path
+from types import FunctionType
 from typing import Generic, TypeVar, cast
 
 from equipoise.core.options import Options
@@ -63,9 +65,10 @@ class Entry(Generic[T]):
 
     @property
     def doc(self) -> str:
-        """The module's docstring: purpose first, then the formula. The module is not run for it."""
-        if self.origin.is_cell:
-            return (getattr(self.source, "__doc__", None) or "").strip()
+        """The module's docstring: purpose first, then the formula. The module is not run for it. A plugin's thing may
+        have one of its own."""
+        if self.origin.root != ROOT and isinstance(self.source, FunctionType | type) and self.source.__doc__:
+            return getdoc(self.source) or ""  # a plugin may have several things in one file
         if self.module in sys.modules:
             return (sys.modules[self.module].__doc__ or "").strip()
         spec = find_spec(self.module)
