@@ -137,6 +137,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("failure, signal", "what it names, and the formula"),
         ("reads", "metric names, `fact:x` for what `--set x=…` gives, `reference` for `--against`; a\\|b is either"),
         ("limits", "{name: value}, changed by `--set code.name=value`"),
+        ("meanings", "{name: text}: what each limit measures"),
         ("cause", "what a finding says"),
         ("remedies", "[{text, settings}]: what it advises, the first that the run's own settings allow"),
     ],
@@ -665,11 +666,11 @@ def rules() -> Iterator[str]:
         yield f"## {each['code']}"
         yield each["failure"]
         yield f"```text\n{each['signal']}\n```"
-        limits = ", ".join(f"`{name}` {value:g}" for name, value in each["limits"].items()) or "none"
+        limits = "; ".join(f"`{name}` {value:g}: {each['meanings'][name]}" for name, value in each["limits"].items())
         remedies = [f"{one['text']}{_coded(one['settings'])}" for one in each["remedies"]]
         rows = [
             ["reads", ", ".join(f"`{need}`" for need in each["reads"])],
-            ["limits", limits],
+            ["limits", limits or "none"],
             ["cause", each["cause"]],
             *([name, text] for name, text in zip(["remedy", *["or"] * len(remedies)], remedies, strict=False)),
         ]

@@ -27,7 +27,8 @@ from equipoise.config.schema import Config
 from equipoise.core.registry import ENGINES, METHODS, Registry
 from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.run.build import Federation, build, make_engine
-from equipoise.run.loop import Record, federate, first_snapshot
+from equipoise.run.loop import federate, first_snapshot
+from equipoise.run.state import Record
 from equipoise.server.predict import Outputs, ServerView
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,16 +10,16 @@ import pytest
 import torch
 
 from equipoise.balance.policy import Balance
-from equipoise.client.images import ImageFeed, ImageWork
+from equipoise.client.samples import SampleFeed, SampleWork
 from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode
 from equipoise.core.registry import BALANCES
 from equipoise.core.values import ClientUpdate, Images, Moment, Task
 from equipoise.data.augment import normalise
-from equipoise.engine.engine import clock_of, method_of
 from equipoise.engine.local import Local
 from equipoise.engine.messages import results_message, results_of, tasks_message, tasks_of
+from equipoise.method.resolve import resolve
 from equipoise.models.build import build_model, state_of
 from equipoise.models.heads import ANCHORS
 from equipoise.objective.compose import Batch, Net
@@ -45,10 +45,10 @@ def images(rng) -> Images:
 
 
 def recipe_of(config: Config) -> Recipe:
-    method = method_of(config)
+    method = resolve(config)
     assert method.balance is not None
     model = build_model(config.model, (3, 8, 8), 5, config.seed, method.head)
-    work = ImageWork(config, clock_of(config), Images(np.empty(0), np.empty(0)), MEAN, STD)
+    work = SampleWork(config, config.clock, Images(np.empty(0), np.empty(0)), MEAN, STD)
     return Recipe(config, model, method.objective, method.balance, work, no_feed)
 
 
@@ -99,7 +99,7 @@ def by_wire(recipe: Recipe, task: Task, images: Images) -> ClientUpdate:
 
 def in_place(recipe: Recipe, task: Task, images: Images) -> ClientUpdate:
     work = replace(recipe.work, train=images)
-    feed = ImageFeed(work, task, np.arange(len(images)), counts(images))
+    feed = SampleFeed(work, task, np.arange(len(images)), counts(images))
     (result,) = train(replace(recipe, work=work, feed=lambda _: feed), [task])
     assert isinstance(result, ClientUpdate)
     return result

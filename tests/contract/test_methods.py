@@ -10,11 +10,13 @@ from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode
 from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientUpdate, Event, Result, Task
-from equipoise.engine.engine import Site
 from equipoise.engine.local import Local
 from equipoise.engine.messages import results_message, results_of
+from equipoise.kind.site import Site
+from equipoise.run.advance import plan
 from equipoise.run.build import build
-from equipoise.run.loop import Record, federate, first_snapshot, plan
+from equipoise.run.loop import federate, first_snapshot
+from equipoise.run.state import Record
 from tests.conftest import (
     assert_same,
     assert_same_update,

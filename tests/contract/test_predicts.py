@@ -10,7 +10,7 @@ import torch
 from equipoise.core.exchanges import SECOND_EXCHANGE
 from equipoise.core.registry import PREDICTS
 from equipoise.core.values import State
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.models.heads import ANCHORS, PROTOTYPES
 from equipoise.server.predict import COMMON, Merged, ServerView
 from tests.conftest import untouched_rng
@@ -78,8 +78,8 @@ def test_an_image_is_answered_alone_as_among_others(situation, name):
     asked, merged = situation
     among = PREDICTS.find(name).make(asked, merged)
 
-    def fifth(state: State) -> Seen:
-        return Seen(*(part[4:5] for part in asked.asked(state)))
+    def fifth(state: State) -> ModelOutput:
+        return ModelOutput(*(part[4:5] for part in asked.asked(state)))
 
     alone = PREDICTS.find(name).make(replace(asked, asked=fifth), merged)
     assert torch.allclose(alone, among[4:5], atol=1e-5)

@@ -7,7 +7,7 @@ import pytest
 from equipoise.config.blocks import InteractionOptions
 from equipoise.config.loader import PRESETS, SWEEP_KEYS, load, preset_names, read_yaml, to_yaml
 from equipoise.config.schema import Config
-from equipoise.engine.engine import method_of
+from equipoise.method.resolve import resolve
 from equipoise.run.grid import load_grid
 from tests.conftest import records
 
@@ -47,7 +47,7 @@ def test_a_preset_loads_and_runs_one_round(name):
     (record,) = records(one_step(config))
     names = {row.name for row in record.rows}
     assert ("hr@10/full" if isinstance(config.data, InteractionOptions) else "accuracy/validation") in names
-    assert ("loss/base" in names) == method_of(config).trains
+    assert ("loss/base" in names) == resolve(config).trains
 
 
 @pytest.mark.parametrize(("name", "scale"), SCALES)
@@ -57,7 +57,7 @@ def test_every_cell_of_a_sweep_loads_and_one_runs(name, scale):
     labels = list(dict.fromkeys(cell.label for cell in grid.cells))
     assert len(grid.cells) % len(labels) == 0
     for cell in grid.cells:
-        assert method_of(cell.config).balance is not None, cell.label
+        assert resolve(cell.config).balance is not None, cell.label
     (record,) = records(one_step(grid.cells[0].config))
     assert record.rows
 

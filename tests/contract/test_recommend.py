@@ -19,9 +19,10 @@ from equipoise.core.values import ClientUpdate
 from equipoise.engine.local import Local
 from equipoise.evaluate import recommender
 from equipoise.evaluate.intervals import paired
+from equipoise.run.advance import plan
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, unpack
-from equipoise.run.loop import federate, first_snapshot, plan
+from equipoise.run.loop import federate, first_snapshot
 from equipoise.run.opening import opening
 from equipoise.server.predict import Merged
 from tests.conftest import assert_same, nobody, numbers, records, untouched_rng

@@ -9,9 +9,10 @@ from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import BALANCES, METHODS
 from equipoise.core.values import ClientUpdate
-from equipoise.engine.engine import method_of
+from equipoise.method.resolve import resolve
+from equipoise.run.advance import plan
 from equipoise.run.build import build, make_engine
-from equipoise.run.loop import first_snapshot, plan
+from equipoise.run.loop import first_snapshot
 from tests.conftest import for_images, needs, numbers, one_shot, records, tiny, under
 
 UNEVEN = ("partition.clients=5", "client.epochs=3", "client.batch=8", "client.lr=0.02", "seed=3")
@@ -50,7 +51,7 @@ def assert_alike(*overrides: str, model: str = "mlp", near: float = 1e-5) -> Non
 
 
 def claims(method: str) -> bool:
-    answers = method_of(tiny(f"method={method}", *needs(method)))
+    answers = resolve(tiny(f"method={method}", *needs(method)))
     return answers.maps and answers.trains and not answers.pools_data
 
 

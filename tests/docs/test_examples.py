@@ -17,7 +17,6 @@ import pytest
 
 from equipoise.config.loader import load
 from equipoise.core.registry import BALANCES, METHODS, SPLITTERS, Registry
-from equipoise.diagnose.limits import LIMITS
 from equipoise.diagnose.rule import RULES
 from equipoise.run.build import build, make_engine
 from equipoise.run.loop import federate, first_snapshot
@@ -96,14 +95,11 @@ def test_the_file_of_a_how_to_trains(
 
 
 def test_the_rule_of_its_how_to_finds_what_it_says(importable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    example, line = blocks(DOCS / "howto" / "add-a-rule.md", "python")
+    (example,) = blocks(DOCS / "howto" / "add-a-rule.md", "python")
     RULES.names()
     monkeypatch.setattr(RULES, "_entries", dict(RULES._entries))
     (importable / "example_still_client.py").write_text(example.text, encoding="utf-8")
     importlib.import_module("example_still_client")
-    told: dict[str, dict[str, dict[str, float]]] = {}
-    exec(line.text, told)
-    monkeypatch.setitem(LIMITS, "still-client", told["LINE"]["still-client"])
     still = run_of({"update/norm": {0: [0.0, 0.0], 1: [1.0, 1.0]}, "steps": {0: [5.0, 5.0], 1: [5.0, 5.0]}})
     finding = found(still, "still-client")
     assert finding is not None

@@ -14,8 +14,9 @@ import pytest
 
 from equipoise.config.loader import load
 from equipoise.core.registry import BALANCES, METHODS
-from equipoise.engine.engine import method_of
-from equipoise.run.loop import Record
+from equipoise.method.answers import BY_CONFIGURATION
+from equipoise.method.resolve import resolve
+from equipoise.run.state import Record
 from tests.conftest import for_images, records, under
 
 CURVES = Path(__file__).parent / "curves"
@@ -46,7 +47,7 @@ TRAIN = ("client.batch=16", "client.lr=0.05", "client.momentum=0.9", "seed=0", "
 ROUNDS = ("communication=rounds", "rounds=3", "client.epochs=2")
 ONE_SHOT = ("communication=one-shot", "checkpoints=3", "client.epochs=6")
 ALIGNED = ("method=etf-align", "client.augment=two-view", "client.clip=1.0", *ONE_SHOT)
-OPEN = {entry.name for entry in METHODS if entry.make(entry.options(name=entry.name)).balance is None}
+OPEN = {entry.name for entry in METHODS if entry.make(entry.options(name=entry.name)).balance is BY_CONFIGURATION}
 """Methods that leave λ to the balance block."""
 EXTRA = {
     "memory-bank": ("client.augment=two-view", "method.size=32"),  # full after one step
@@ -75,7 +76,7 @@ def curves(name: str) -> dict[str, list[float]]:
         steps = records(load("rec/feddmmr", [*HISTORIES, *RECOMMENDERS[name]]).config)
         return {metric: [_mean(step, metric) for step in steps] for metric in OF_RECOMMENDERS}
     config = load({}, [*COMMON, *TRAIN, *CASES[name]]).config
-    headline = method_of(config).headline
+    headline = resolve(config).headline
     steps = records(config)
     trained = () if config.method.name in UNTRAINED else ("loss/base",)
     found = {name: [_mean(step, name) for step in steps] for name in trained}

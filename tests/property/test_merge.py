@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.values import ClientUpdate
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.server.mean import mean, weighted_mean
 from equipoise.server.merge import Merge, ServerState
 from equipoise.server.optimise import adam, momentum
@@ -64,6 +64,6 @@ def test_the_mean_lies_between_its_clients(given_) -> None:
 def test_ensembles_answer_with_probabilities(given_) -> None:
     updates = [update(k, n, {"logits": torch.tensor([logits])}) for k, (n, logits) in enumerate(given_)]
     for predict in (probability_ensemble, logit_ensemble):
-        answer = predict(view(lambda state: Seen(torch.zeros(1, 0), state["logits"])), Merged({}, updates))
+        answer = predict(view(lambda state: ModelOutput(torch.zeros(1, 0), state["logits"])), Merged({}, updates))
         assert answer.min() >= 0
         assert abs(answer.sum().item() - 1) < 1e-5

@@ -19,9 +19,10 @@ from torch.nn import functional as F
 
 from equipoise.client.batches import batches
 from equipoise.config.schema import Config, check
-from equipoise.core.values import Images, Indices, State
-from equipoise.data.augment import normalise
-from equipoise.engine.image_site import ImageSite
+from equipoise.core.values import Indices, Samples, State
+from equipoise.data.inputs import PixelInputs
+from equipoise.kind.samples.site import SampleSite
+from equipoise.method.resolve import resolve
 from equipoise.models.build import build_model, state_of
 
 MEAN = STD = (0.5, 0.5, 0.5)
@@ -43,7 +44,7 @@ class Logits(nn.Module):
 
 @dataclass(frozen=True)
 class Job:
-    site: ImageSite
+    site: SampleSite
     start: State
     """Contiguous float32 tensors by name."""
 
@@ -67,7 +68,7 @@ class Job:
     def data(self, client: int) -> tuple[Tensor, Tensor]:
         """Normalised images [N, 3, H, W] and labels [N]."""
         images = self.site.train.take(self.site.indices[client])
-        return normalise(torch.from_numpy(images.pixels), MEAN, STD), torch.from_numpy(images.labels)
+        return self.site.inputs.prepare(images.inputs), torch.from_numpy(images.labels)
 
     def orders(self, client: int) -> list[Indices]:
         """The client's batches in the order in which they are trained on: positions in its own images."""
@@ -90,5 +91,6 @@ def make_job(settings: dict[str, Any], shape: tuple[int, int, int], sizes: Seque
     pixels = draw.integers(0, 256, (total, *shape), dtype=np.uint8)
     labels = draw.integers(0, n_classes, total)
     owned = np.split(np.arange(total), np.cumsum(sizes)[:-1])
-    site = ImageSite(config, Images(pixels, labels), owned, n_classes, MEAN, STD)
+    inputs = PixelInputs(MEAN, STD)
+    site = SampleSite(config, resolve(config), Samples(pixels, labels), owned, n_classes, inputs)
     return Job(site, state_of(build_model(config.model, site.shape, n_classes, config.seed)))

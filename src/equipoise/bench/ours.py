@@ -8,7 +8,8 @@ from equipoise.bench.job import Job
 from equipoise.core.registry import ENGINES
 from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientUpdate, State, Task
-from equipoise.engine.engine import Engine, Site
+from equipoise.engine.engine import Engine
+from equipoise.kind.site import Site
 from equipoise.server.admit import objection
 from equipoise.server.mean import weighted_mean
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from equipoise.client.histories import HistoryFeed, HistoryWork
 from equipoise.client.train import Recipe
 from equipoise.core.values import State, Task
-from equipoise.engine.history_site import HistorySite
+from equipoise.kind.histories.site import HistorySite
 from equipoise.models.experts import Expert
 from equipoise.models.recommender import Recommender
 from equipoise.models.windows import Ranked, Windows

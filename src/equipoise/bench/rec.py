@@ -25,10 +25,12 @@ from equipoise.config.loader import load
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.machine import cores
 from equipoise.core.values import ClientUpdate, Task
-from equipoise.engine.history_site import HistorySite
 from equipoise.evaluate.rank_judge import RankJudge
-from equipoise.run.build import Federation, build, load_histories, make_engine
-from equipoise.run.loop import first_snapshot, plan
+from equipoise.kind.histories.build import load_histories
+from equipoise.kind.histories.site import HistorySite
+from equipoise.run.advance import plan
+from equipoise.run.build import Federation, build, make_engine
+from equipoise.run.loop import first_snapshot
 from equipoise.server.predict import Merged
 
 SETTING = [

@@ -21,7 +21,8 @@ from equipoise.bench.ours import where
 from equipoise.core.machine import cores
 from equipoise.core.registry import ENGINES
 from equipoise.core.values import ClientUpdate, Moment, Task
-from equipoise.engine.engine import Engine, method_of
+from equipoise.engine.engine import Engine
+from equipoise.method.resolve import resolve
 from equipoise.models.build import build_model, state_of
 from equipoise.objective.compose import Batch, Net
 
@@ -40,7 +41,7 @@ def run(repeats: int) -> Iterator[Result]:
         "engine": {"name": "processes", "workers": cores()},
     }
     job = make_job(settings, (3, 32, 32), [IMAGES] * CLIENTS)
-    model = build_model(job.config.model, job.site.shape, 10, job.config.seed, method_of(job.config).head)
+    model = build_model(job.config.model, job.site.shape, 10, job.config.seed, resolve(job.config).head)
     start = state_of(model)
     engine: Engine = ENGINES.find("processes").make(job.site)
     tasks = [Task(0, client, SECOND, start) for client in range(CLIENTS)]
@@ -59,7 +60,7 @@ def run(repeats: int) -> Iterator[Result]:
 def straightforward(job: Job) -> float:
     """The mean loss of the steps, with the number of threads that torch would take."""
     torch.set_num_threads(cores())
-    method, options, losses = method_of(job.config), job.config.client, []
+    method, options, losses = resolve(job.config), job.config.client, []
     draw = np.random.default_rng(0)
     for client in range(job.n_clients):
         model = build_model(job.config.model, job.site.shape, job.site.n_classes, job.config.seed, method.head)
@@ -69,7 +70,7 @@ def straightforward(job: Job) -> float:
         images = job.site.train.take(job.site.indices[client])
         moment = Moment(0.0, job.site.counts(client))
         for index in job.orders(client)[len(job.orders(client)) // 2 :]:
-            pictures = [Image.fromarray(images.pixels[i].transpose(1, 2, 0)) for i in index]
+            pictures = [Image.fromarray(images.inputs[i].transpose(1, 2, 0)) for i in index]
             views = torch.stack([transformed(picture, draw) for _ in range(2) for picture in pictures])
             labels = torch.from_numpy(images.labels[index]).repeat(2)
             optimiser.zero_grad()

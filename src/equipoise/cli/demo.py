@@ -79,9 +79,9 @@ def explain(labels: Mapping[str, str], location: str, page: Path) -> None:
         report = gather(opened, [read.find_run(opened, run_id) for run_id in labels], labels, "en")
     typer.echo("")
     for each in report.configurations:
-        severe = [told for told in each.told if told.finding.severity != "note"]
-        for told in severe:
-            typer.echo(f"{each.label}: {told.finding.severity} {told.finding.code}: {told.finding.saw}")
+        severe = [grouped for grouped in each.findings if grouped.finding.severity != "note"]
+        for grouped in severe:
+            typer.echo(f"{each.label}: {grouped.finding.severity} {grouped.finding.code}: {grouped.finding.saw}")
     if not report.first:
         typer.echo(f"diagnosis of {report.n_runs} runs: nothing above a note")
     write_text(page, html(report))

@@ -107,12 +107,14 @@ def _recordings(
 
 
 def print_verdict(console: Console, name: str, verdict: Verdict, language: str = "en") -> None:
-    from equipoise.diagnose.words import LABELS
+    from equipoise.diagnose.words import labels
 
-    label, n = LABELS[language], len(verdict.findings)
+    label, n = labels(language), len(verdict.findings)
     console.print(f"[bold]{name}[/]  {label['found'].format(n=n) if n else label['nothing']}")
     for finding in verdict.findings:
         print_finding(console, finding, label)
+    for code, problem in verdict.faults.items():
+        console.print(f"! {code}: {problem}", style="yellow", markup=False, soft_wrap=True)
     for key, codes in (("passed", verdict.passed), ("skipped", verdict.not_examined)):
         console.print(label[key].format(codes=", ".join(codes) or label["none"]), style="dim", soft_wrap=True)
 

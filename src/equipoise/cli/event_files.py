@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from equipoise.cli.progress import Bars, Lines
     from equipoise.core.values import Result, Row
     from equipoise.run.build import Federation
-    from equipoise.run.loop import Record
+    from equipoise.run.state import Record
 
 OWN_CURVES = 20
 """Up to so many clients each has curves of its own."""

@@ -57,12 +57,12 @@ def fuse(
 
 def line_of(store: Store, run: Run) -> dict[str, Any]:
     from equipoise.config.schema import check
-    from equipoise.engine.engine import method_of
+    from equipoise.method.resolve import resolve
     from equipoise.run.fuse import RIVAL
     from equipoise.store.metrics import final_metrics
 
     config, metrics = check(run.config), final_metrics(store, run.run_id)
-    predict = str(method_of(config).predict)
+    predict = str(resolve(config).predict)
     figures = ("accuracy/merged", "accuracy/validation", "accuracy/best_client", "accuracy/probe")
     return {
         "run_id": run.run_id,

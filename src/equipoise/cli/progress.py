@@ -16,7 +16,7 @@ from equipoise.core.pulse import PULSE
 if TYPE_CHECKING:
     from equipoise.core.values import Event, Result
     from equipoise.run.build import Federation
-    from equipoise.run.loop import Record
+    from equipoise.run.state import Record
 
 
 def watcher() -> Lines | Bars:

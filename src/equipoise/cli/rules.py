@@ -22,29 +22,27 @@ def rules(name: Name = None, as_json: Json = False) -> None:
         when = ", ".join(entry["when"])
         console.print(f"{titled(entry)}  {entry['severity']}, {when}  {escape(entry['failure'])}")
         console.print(f"    reads   {escape(', '.join(entry['reads']))}", style="dim")
-        limits = "  ".join(f"{key}={value:g}" for key, value in entry["limits"].items())
-        if limits:
-            console.print(f"    limits  {limits}", style="dim")
+        for key, value in entry["limits"].items():
+            console.print(f"    limit   {key}={value:g}  {escape(entry['meanings'][key])}", style="dim")
         for remedy in entry["remedies"]:
             console.print(f"    remedy  {escape(remedy['text'])}  [bold]{escape(remedy['settings'])}[/]")
         console.print()
 
 
 def described() -> list[dict[str, Any]]:
-    from equipoise.diagnose.limits import table_of_limits
     from equipoise.diagnose.rule import RULES
 
-    limits = table_of_limits()
     return [
         {
             "code": entry.name,
             "package": entry.package,
             "severity": entry.make.severity,
             "when": list(entry.make.when),
-            "failure": entry.summary,
-            "signal": _signal(entry.doc),
+            "failure": entry.make.doc.split("\n", 1)[0],
+            "signal": _signal(entry.make.doc),
             "reads": list(entry.make.reads),
-            "limits": limits[entry.name],
+            "limits": entry.make.defaults,
+            "meanings": {limit.name: limit.meaning for limit in entry.make.limits},
             "cause": entry.make.cause,
             "remedies": [{"text": each.text, "settings": each.settings} for each in entry.make.remedies],
         }

@@ -111,13 +111,13 @@ def rest(document: Mapping[str, Any]) -> Table:
 
 
 def _findings(console: Console, document: Mapping[str, Any]) -> None:
-    from equipoise.diagnose.words import LABELS, healing
+    from equipoise.diagnose.words import healing, labels
 
     for finding in document["findings"]:
         said = f"[{STYLES[finding['severity']]}]{finding['severity']}[/] {finding['code']}: {finding['saw']}"
         console.print(said, soft_wrap=True)
         if finding.get("healed"):
-            console.print(f"  {healing(finding['healed'], LABELS['en'])}", style="green", soft_wrap=True)
+            console.print(f"  {healing(finding['healed'], labels('en'))}", style="green", soft_wrap=True)
     if document["findings"]:
         console.print(f"why, and what to change: equipoise diagnose {document['run_id']}", style="dim")
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from equipoise.core.clock import Clock
 from equipoise.core.values import Indices, Labels, State
@@ -49,8 +49,8 @@ class Feed(Protocol):
 
     def memory(self) -> State: ...
 
-    def report(self, model: nn.Module) -> State:
-        """What the client reports of its own data when it has trained; `model` has its weights if it is asked to."""
+    def report(self) -> State:
+        """What the client's data has to say to the server after the task."""
 
     def numbers(self) -> Mapping[str, float]:
         """What is recorded beside the numbers of the steps."""
@@ -62,15 +62,11 @@ class Work(Protocol):
     @property
     def clock(self) -> Clock: ...
 
-    @property
-    def reports(self) -> bool:
-        """Whether clients report what their trained model sees in their own data."""
-
     def steps(self, feeds: Sequence[Any], epoch: int) -> Iterator[Steps]:
         """The epoch of several clients side by side. The longest come first, so those who are done are at the end.
 
         Epochs are gone through together: whoever is done earlier waits, so that the schedules of all are at one place.
         """
 
-    def entering(self, batch: Any) -> Mapping[str, Tensor]:
+    def input_statistics(self, batch: Any) -> Mapping[str, Tensor]:
         """What is recorded of the first batch of a task, one number per client."""

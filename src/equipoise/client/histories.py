@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from equipoise.client.feed import Steps
@@ -58,8 +58,6 @@ class HistoryWork:
     n_items: int = 0
     holds_rows: bool = False
     """Whether a client holds only the rows of the item table that it touches."""
-    reports = False
-    """Whether the report needs the trained model."""
 
     def steps(self, feeds: Sequence[HistoryFeed], epoch: int) -> Iterator[Steps]:
         going = [feed.steps(epoch) for feed in feeds]
@@ -70,7 +68,7 @@ class HistoryWork:
             progress = self.clock.progress(epoch, step / counts[:n])
             yield Steps(epoch * counts[:n] + step, progress, epoch, _stacked(windows))
 
-    def entering(self, batch: Windows) -> dict[str, Tensor]:
+    def input_statistics(self, batch: Windows) -> dict[str, Tensor]:
         return {}
 
 
@@ -144,7 +142,7 @@ class HistoryFeed:
         rows = {name: torch.from_numpy(column.astype(np.int32)) for name, column in kept}
         return {"loss": torch.from_numpy(self.losses[0]), "level": torch.from_numpy(self.level), **rows}
 
-    def report(self, model: nn.Module) -> State:
+    def report(self) -> State:
         """A few centres of what the client remembers; the features of an item never leave it."""
         if self._recall is None or self.work.prototypes == 0:
             return {}

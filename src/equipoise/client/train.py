@@ -23,6 +23,7 @@ from equipoise.balance.policy import Balance
 from equipoise.balance.schedule import schedule
 from equipoise.client.branches import branch_gradients
 from equipoise.client.feed import Feed, Steps, Work
+from equipoise.client.finished import Finished, Report
 from equipoise.client.gradients import EVERY, sampled, unreached
 from equipoise.client.groups import Groups, trained
 from equipoise.client.policy import gradients, leaves, stepped
@@ -51,6 +52,10 @@ class Recipe:
     """A client's own data, for that task."""
     keeps_buffers: bool = True
     """Whether a client's next task goes on with the buffers of its optimiser."""
+    report: Report | None = None
+    """What a client sends beside its model."""
+    keep: Report | None = None
+    """What a client keeps for its next task, beside what its data remembers."""
 
     @property
     def groups(self) -> Groups:
@@ -90,8 +95,6 @@ def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
     trace.add({f"grad/unreached/{name}": np.ones(n) for name in weights.unreached}, np.arange(n))
     results = {}
     for place, trainee, states, means in zip(order, trainees, weights.states(), trace.means(), strict=True):
-        if recipe.work.reports and weights.is_stacked:
-            recipe.model.load_state_dict(dict(states[0]))
         results[place] = _result(recipe, trainee, *states, means | {"seconds": seconds})
     WATCH.lap("update")
     return [results[place] for place in range(len(tasks))]
@@ -118,7 +121,11 @@ def _take(recipe: Recipe, weights: Alone | Together, trainees: Sequence[Trainee]
     network.sum().backward()  # type: ignore[no-untyped-call]
     WATCH.lap("backward")
     is_first = trace.steps[0] == 0  # of everybody's task: a cohort begins together
-    first = {**branch_gradients(weights.leaves, len(trainees)), **recipe.work.entering(steps.batch)} if is_first else {}
+    first = (
+        {**branch_gradients(weights.leaves, len(trainees)), **recipe.work.input_statistics(steps.batch)}
+        if is_first
+        else {}
+    )
     weights.unreached = unreached(weights.leaves if is_first else weights.unreached, weights.leaves)
     own = [gradients(each, trainee.policy) for each, trainee in zip(weighed, trainees, strict=bool(weighed))]
     norms, factors = weights.clip(own, options.clip, balance.learning is not None and balance.learning.clip == "joint")
@@ -161,7 +168,11 @@ def _result(recipe: Recipe, trainee: Trainee, model: State, buffers: State, meas
         return trainee.failure
     feed, task = trainee.feed, trainee.task
     kept = buffers if recipe.keeps_buffers else {}
-    own = ClientState(model, kept, *map(contiguous_copies, (trainee.policy, feed.memory(), feed.report(recipe.model))))
+    n_steps, lr = len(task.epochs) * feed.n_steps, _now(recipe, task.epochs[-1] if task.epochs else 0).lr
+    done = Finished(task, model, feed.memory(), n_steps, lr, recipe.model, feed)
+    memory = {**done.memory, **(recipe.keep(done) if recipe.keep else {})}
+    report = {**feed.report(), **(recipe.report(done) if recipe.report else {})}
+    own = ClientState(model, kept, *(contiguous_copies(part) for part in (trainee.policy, memory, report)))  # type: ignore[arg-type]
     metrics = {**measured, **feed.numbers(), "samples": feed.samples}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}

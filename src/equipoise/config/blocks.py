@@ -19,13 +19,17 @@ class DataOptions(Options):
     name: str = "digits"
 
 
-class ImageOptions(DataOptions):
-    """How many images, and which of them are held back."""
+class SampleOptions(DataOptions):
+    """How many labelled samples, and which of them are held back."""
 
-    limit: int | None = Field(None, ge=1, description="use this many training images, drawn at random")
-    test_limit: int | None = Field(None, ge=1, description="use this many test images, drawn at random")
+    limit: int | None = Field(None, ge=1, description="use this many training samples, drawn at random")
+    test_limit: int | None = Field(None, ge=1, description="use this many test samples, drawn at random")
     validation: float = Field(0.1, gt=0, lt=1, description="share of train that only the evaluator sees")
     public: float = Field(0.0, ge=0, lt=1, description="share of train that the server holds; no client gets it")
+
+
+class ImageOptions(SampleOptions):
+    """Labelled images."""
 
 
 class InteractionOptions(DataOptions):
@@ -154,6 +158,9 @@ class EngineOptions(Options):
 
     name: str = "local"
     threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits however many cores there are")
+    state_folder: str | None = Field(
+        None, description="folder in which nodes keep their clients' state; null: it travels with tasks and results"
+    )
     together: int | None = Field(
         None, ge=1, description="clients that train along one axis; null: recommenders eight, images by a cost model"
     )

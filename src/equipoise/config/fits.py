@@ -6,16 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipoise.config import traits
-from equipoise.config.schema import NAMED, PLAIN, Config, kind_of
+from equipoise.config.schema import NAMED, PLAIN, Config, fits_kind
 from equipoise.core.errors import Problem, UnknownName
 from equipoise.core.registry import METHODS, PREDICTS, TERMS
-
-FOR_IMAGES = {
-    "client": ("augment", "terms"),
-    "server": ("merge", "predict"),
-    "evaluate": ("clients", "client_images", "batch", "beside", "train_images"),
-}
-"""Settings that nothing reads where other things than images are learnt from."""
 
 
 def misfits(config: Config) -> list[Problem]:
@@ -41,24 +34,22 @@ def _axis(config: Config) -> Iterator[Problem]:
 
 
 def _strangers(config: Config) -> Iterator[Problem]:
-    """Things that read images beside data of another kind, or the other way round."""
-    kind = kind_of("data", config.data.name)
+    """Splitters, models and methods that need what this kind of data does not have."""
+    kind = config.kind
     for key in ("partition", "model", "method"):
         name = getattr(config, key).name
-        if kind_of(key, name) != kind and traits.BOTH not in NAMED[key].find(name).traits:
-            known = [entry for entry in NAMED[key] if traits.BOTH in entry.traits or kind_of(key, entry.name) == kind]
-            has = f"data '{config.data.name}' holds {kind or 'images'}"
-            fits = ", ".join(entry.name for entry in known)
-            yield Problem(key, f"'{name}' is not for {kind or 'images'}; {has}: one of {fits}")
+        if not fits_kind(key, name, kind):
+            has = f"data '{config.data.name}' holds {kind.name}"
+            fits = ", ".join(entry.name for entry in NAMED[key] if fits_kind(key, entry.name, kind))
+            yield Problem(key, f"'{name}' is not for {kind.name}; {has}: one of {fits}")
 
 
 def _unread(config: Config) -> Iterator[Problem]:
-    """Settings of images beside data of another kind."""
-    kind = kind_of("data", config.data.name)
-    for key, names in FOR_IMAGES.items() if kind else ():
-        for name in names:
-            if getattr(getattr(config, key), name) != _default(key, name):
-                yield Problem(f"{key}.{name}", f"is for images, and data '{config.data.name}' holds {kind}")
+    """Settings that nothing reads where this kind of data is learnt from."""
+    for path in config.kind.unread:
+        key, name = path.split(".")
+        if getattr(getattr(config, key), name) != _default(key, name):
+            yield Problem(path, f"is for images, and data '{config.data.name}' holds {config.kind.name}")
 
 
 def _default(key: str, name: str) -> Any:
@@ -70,9 +61,8 @@ def _answers(config: Config) -> Iterator[Problem]:
     name, server = config.method.name, config.server
     leaves = METHODS.find(name).traits
     if traits.OPEN_LAMBDA not in leaves and config.balance.name != "none":
-        other = "feddmmr" if kind_of("data", config.data.name) else "etf-align"
         message = f"method '{name}' chooses λ itself; '{config.balance.name}' would do nothing"
-        yield Problem("balance", f"{message}; set balance=none, or method={other}")
+        yield Problem("balance", f"{message}; set balance=none, or method={config.kind.aligned}")
     if traits.POOLS_DATA in leaves and server.personal:
         yield Problem("server.personal", f"method '{name}' trains one model on everybody's data: nothing is personal")
     if traits.PROTOTYPES not in leaves and server.merge is not None:

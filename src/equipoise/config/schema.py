@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, SerializeAsAny, ValidationError, field_validator
 
@@ -24,7 +24,8 @@ from equipoise.config.blocks import (
     ServerOptions,
 )
 from equipoise.config.plugins import KEY, listed
-from equipoise.config.traits import INTERACTIONS
+from equipoise.config.traits import ANY_DATA, LABELS
+from equipoise.core.clock import Clock
 from equipoise.core.entry import Entry
 from equipoise.core.errors import ConfigError, Problem, UnknownName
 from equipoise.core.loading import Plugin
@@ -35,6 +36,7 @@ from equipoise.core.registry import (
     BALANCES,
     DATASETS,
     ENGINES,
+    KINDS,
     METHODS,
     MODELS,
     PREDICTS,
@@ -43,6 +45,9 @@ from equipoise.core.registry import (
     Registry,
     suggestion,
 )
+
+if TYPE_CHECKING:
+    from equipoise.kind.record import Kind
 
 NAMED: dict[str, Registry[Any]] = {
     "method": METHODS,
@@ -57,10 +62,6 @@ NAMED: dict[str, Registry[Any]] = {
 AGGREGATE = "server.aggregate"
 NESTED: dict[str, Registry[Any]] = {AGGREGATE: AGGREGATES}
 """The same inside of another block; they may be left out."""
-
-KINDS = {INTERACTIONS: {"partition": "users", "model": "sasrec", "method": "feddmmr"}}
-"""What is learnt from when it is not images, as a trait of datasets, splitters, models and methods; and what stands
-for these where a configuration leaves them out."""
 
 PLAIN: dict[str, type[Options]] = {
     "client": ClientOptions,
@@ -106,6 +107,15 @@ class Config(Growing):
     def _off_is_a_word(cls, value: Any) -> Any:
         """YAML reads a bare off as false."""
         return "off" if value is False else value
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of data that is learnt from."""
+        return kind_of(self.data.name)
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(self.steps, self.client.epochs * (1 if self.is_one_shot else self.steps))
 
     @property
     def is_one_shot(self) -> bool:
@@ -199,17 +209,31 @@ def chosen(config: Config) -> list[Entry[Any]]:
     return [*named, *terms, *predict, *aggregate]
 
 
-def kind_of(key: str, name: str) -> str | None:
-    """What a named thing is for: the trait that says so, None for images."""
-    return next((kind for kind in NAMED[key].find(name).traits if kind in KINDS), None)
+def kind_of(dataset: str) -> Kind:
+    """The kind of data that a set holds: the one whose settings its own settings extend."""
+    options = DATASETS.find(dataset).options
+    kinds: list[Kind] = [entry.make for entry in KINDS if issubclass(options, entry.make.options)]
+    if not kinds:
+        what = f"data '{dataset}' is of no known kind; its options extend none of"
+        raise ConfigError([Problem("data", f"{what} {', '.join(entry.make.options.__name__ for entry in KINDS)}")])
+    return kinds[0]
+
+
+def fits_kind(key: str, name: str, kind: Kind) -> bool:
+    """Whether that kind of data has all that a splitter, model or method needs."""
+    traits = NAMED[key].find(name).traits
+    offered = frozenset().union(*(entry.make.offers for entry in KINDS))
+    needs = (traits & offered) or (frozenset() if ANY_DATA in traits else {LABELS})
+    return needs <= kind.offers
 
 
 def _stand_ins(raw: Mapping[str, Any]) -> Mapping[str, str]:
+    """What the kind of data names for the blocks that a configuration leaves out."""
     data = raw.get("data", {})
     name = data if isinstance(data, str) else data.get("name") if isinstance(data, Mapping) else None
     try:
-        return KINDS.get(kind_of("data", str(name)) or "", {}) if name else {}
-    except UnknownName:
+        return kind_of(str(name)).defaults if name else {}
+    except ConfigError:
         return {}  # it is named among the problems
 
 

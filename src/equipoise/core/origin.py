@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from equipoise.core.errors import PluginError
+from equipoise.core.errors import EquipoiseError, PluginError
 
 MAIN, REGISTRY = "__main__", "equipoise.core.registry"
 CELLS = "equipoise_cells_"
@@ -93,6 +93,10 @@ def failure(what: str, error: BaseException) -> PluginError:
     """The error of code that could not be imported: what it was, and in which line."""
     if isinstance(error, PluginError):
         return error
+    if isinstance(error, EquipoiseError):
+        return PluginError(
+            f"{what} cannot be loaded: {error.what}", where=error.where or place_of(error), fix=error.fix
+        )
     said = f"{what} cannot be loaded: {type(error).__name__}: {error}"
     return PluginError(said, where=place_of(error), fix="correct that line; everything else goes on working without it")
 

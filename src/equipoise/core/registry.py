@@ -182,15 +182,17 @@ AGGREGATES: Registry[Make] = Registry(
 PREDICTS: Registry[Make] = Registry("predict", "equipoise.server", "settings", Shape(("view", "merged")))
 METHODS: Registry[Make] = Registry("method", "equipoise.method", shape=_shape("MethodOptions", "options"))
 KINDS: Registry[Any] = Registry("kind", "equipoise.kind")
+SUMMARIES: Registry[Make] = Registry("summary", "equipoise.server", declared_in="settings")
 ENGINES: Registry[Make] = Registry("engine", "equipoise.engine", "settings", _shape("EngineOptions", "site"))
 RULES: Registry[Any] = Registry("rule", "equipoise.diagnose.rules")
 
 REGISTRIES: tuple[Registry[Any], ...] = (
-    DATASETS, SPLITTERS, MODELS, TERMS, BALANCES, AGGREGATES, PREDICTS, METHODS, KINDS, ENGINES, RULES,
+    DATASETS, SPLITTERS, MODELS, TERMS, BALANCES, AGGREGATES, PREDICTS, METHODS, KINDS, SUMMARIES, ENGINES,
+    RULES,
 )  # fmt: skip
 """All that plugins can add to."""
 
 __all__ = [
     "AGGREGATES", "BALANCES", "DATASETS", "ENGINES", "KINDS", "METHODS", "MODELS", "PREDICTS", "REGISTRIES", "RULES",
-    "SPLITTERS", "TERMS", "Entry", "Make", "Registry", "suggestion",
+    "SPLITTERS", "SUMMARIES", "TERMS", "Entry", "Make", "Registry", "suggestion",
 ]  # fmt: skip

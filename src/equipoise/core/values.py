@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,20 @@ class Images:
 
 
 @dataclass(frozen=True)
+class Samples:
+    """What a network learns from, as it is stored, [N, …], with one label each, int64 [N]."""
+
+    inputs: NDArray[Any]
+    labels: Labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, index: Indices) -> Samples:
+        return Samples(self.inputs[index], self.labels[index])
+
+
+@dataclass(frozen=True)
 class Dataset:
     """A named image set with the constants that normalise it; `mean` and `std` are per channel, of [0, 1] pixels."""
 
@@ -55,7 +69,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class ClientState:
-    """What a client keeps between its tasks.
+    """What a client keeps between its tasks, or where its node keeps it.
 
     model: its own, where nothing is sent down; optimiser: buffers; policy: parameters of the λ policy;
     memory: what its objective remembers; report: what it last reported of its own images.
@@ -66,25 +80,44 @@ class ClientState:
     policy: State = field(default_factory=dict)
     memory: State = field(default_factory=dict)
     report: State = field(default_factory=dict)
+    handle: str = ""
+    """Names the rest of the state where the client's node keeps it; empty: all is here."""
 
     def groups(self) -> dict[str, State]:
-        return {group.name: getattr(self, group.name) for group in fields(self)}
+        return {name: getattr(self, name) for name in GROUPS}
 
     @classmethod
-    def of(cls, groups: Mapping[str, State]) -> ClientState:
+    def of(cls, groups: Mapping[str, State], handle: str = "") -> ClientState:
         """From its groups; those that are not there are empty."""
-        return cls(**{group.name: groups.get(group.name, {}) for group in fields(cls)})
+        return cls(**{name: groups.get(name, {}) for name in GROUPS}, handle=handle)
+
+
+GROUPS = tuple(group.name for group in fields(ClientState) if group.name != "handle")
+"""The groups of tensors in a client's state."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a server asks clients of their own samples: a summary, by its name, of what models see in them.
+
+    through: each client's own model, all clients' models, the merged one, or the common encoder that nobody trains.
+    """
+
+    summary: str
+    through: Literal["own", "all", "merged", "common"]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One client's work between two checkpoints. There is no field for test data."""
+    """One client's work between two checkpoints: training, or an answer. There is no field for test data."""
 
     step: int
     client: int
     epochs: range
     shared: State
     own: ClientState = field(default_factory=ClientState)
+    question: Question | None = None
+    """Asked instead of training; `shared` then holds the models that go down for it."""
 
 
 @dataclass(frozen=True)

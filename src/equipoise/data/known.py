@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from equipoise.config.traits import INTERACTIONS
+from equipoise.config.blocks import InteractionOptions
 from equipoise.core.registry import Entry
 
 
@@ -188,6 +188,6 @@ def known_of(entry: Entry[Any]) -> Known:
     """What is known of a registered set; of other people's sets nothing is."""
     if entry.name in KNOWN:
         return KNOWN[entry.name]
-    if INTERACTIONS in entry.traits:
+    if issubclass(entry.options, InteractionOptions):
         return KnownInteractions(users=None, items=None, interactions=None)
     return KnownImages(n_classes=None, shape=None, train=None, test=None)

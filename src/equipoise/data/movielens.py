@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equipoise.config.blocks import InteractionOptions
-from equipoise.config.traits import INTERACTIONS
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.columns import first_line, ids_of, parse_lines
@@ -122,11 +121,11 @@ def _source(edition: Edition) -> Source[InteractionRows]:
 _SOURCE_1M, _SOURCE_100K = _source(ML_1M), _source(ML_100K)
 
 
-@DATASETS.register("movielens-1m", aliases=("ml-1m", "ml1m"), options=InteractionOptions, traits=(INTERACTIONS,))
+@DATASETS.register("movielens-1m", aliases=("ml-1m", "ml1m"), options=InteractionOptions)
 def movielens_1m(options: InteractionOptions, folder: Path | None) -> Interactions:
     return interactions_of("movielens-1m", locate(_SOURCE_1M, folder).decode(), options)
 
 
-@DATASETS.register("movielens-100k", aliases=("ml-100k", "ml100k"), options=InteractionOptions, traits=(INTERACTIONS,))
+@DATASETS.register("movielens-100k", aliases=("ml-100k", "ml100k"), options=InteractionOptions)
 def movielens_100k(options: InteractionOptions, folder: Path | None) -> Interactions:
     return interactions_of("movielens-100k", locate(_SOURCE_100K, folder).decode(), options)

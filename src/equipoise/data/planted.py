@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator
 
 from equipoise.config.blocks import InteractionOptions
-from equipoise.config.traits import INTERACTIONS
 from equipoise.core.registry import DATASETS
 from equipoise.core.streams import stream
 from equipoise.core.values import Indices
@@ -96,7 +95,7 @@ class Crowd:
         return np.array([len(times) for times in self.times])
 
 
-@DATASETS.register("planted", options=PlantedOptions, traits=(INTERACTIONS,))
+@DATASETS.register("planted", options=PlantedOptions)
 def planted(options: PlantedOptions, folder: Path | None) -> Interactions:
     crowd = make_crowd(options)
     chosen = _choices(options, make_world(options), crowd)

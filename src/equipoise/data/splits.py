@@ -1,4 +1,4 @@
-"""From a whole set to what a run uses: fewer images where asked, then validation and a public pool out of train.
+"""From a whole set to what a run uses: fewer samples where asked, then validation and a public pool out of train.
 
     train → limit at random → validation at random → public pool at random → train
 
@@ -15,45 +15,56 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.config.blocks import DataOptions, ImageOptions
+from equipoise.config.blocks import DataOptions, SampleOptions
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.core.streams import stream
-from equipoise.core.values import Dataset, Images, Indices
+from equipoise.core.values import Dataset, Indices, Samples
+from equipoise.data.inputs import Inputs, LabelledSet, PixelInputs
 from equipoise.data.wellformed import wellformed
 
 
 @dataclass(frozen=True)
 class Splits:
-    """Images for training, for choosing and for reporting, with the constants that normalise them."""
+    """Samples for training, for choosing and for reporting, and how they enter a network."""
 
     name: str
-    train: Images
-    validation: Images
-    test: Images
+    train: Samples
+    validation: Samples
+    test: Samples
     classes: tuple[str, ...]
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-    public: Images
+    inputs: Inputs
+    public: Samples
     """What the server holds; empty unless asked for."""
     content: str
-    """Hash of every pixel and label of the whole set, before limits: what a run began with."""
+    """Hash of every sample and label of the whole set, before limits: what a run began with."""
 
 
 def load_splits(options: DataOptions, seed: int, folder: Path | None = None) -> Splits:
     """The splits of the set that `options` names; without a folder, EQUIPOISE_DATA says where files are."""
+    assert isinstance(options, SampleOptions), "only labelled samples are split so"
+    return prepare_splits(load_labelled(options, folder), options, seed)
+
+
+def load_labelled(options: DataOptions, folder: Path | None = None) -> LabelledSet:
+    """The whole set. A reader of images gives pixels and their constants, any other reader a labelled set."""
     entry = DATASETS.find(options.name, "data")
-    dataset = wellformed(entry.make(options, folder), entry)
-    assert isinstance(options, ImageOptions), "only image sets are split by images"
-    return prepare_splits(dataset, options, seed)
+    return labelled_set(wellformed(entry.make(options, folder), entry))
 
 
-def prepare_splits(dataset: Dataset, options: ImageOptions, seed: int) -> Splits:
+def labelled_set(found: Dataset | LabelledSet) -> LabelledSet:
+    if isinstance(found, LabelledSet):
+        return found
+    train, test = (Samples(images.pixels, images.labels) for images in (found.train, found.test))
+    return LabelledSet(found.name, train, test, found.classes, PixelInputs(found.mean, found.std))
+
+
+def prepare_splits(dataset: LabelledSet, options: SampleOptions, seed: int) -> Splits:
     train = _limited(dataset.train, options.limit, "limit", seed)
     test = _limited(dataset.test, options.test_limit, "test-limit", seed)
     n = len(train)
     if n < 2:
-        what = f"{n} training image cannot be both trained on and held out for validation"
+        what = f"{n} training sample cannot be both trained on and held out for validation"
         raise DataError(what, where="data.limit", fix="set data.limit to 2 or more")
     n_validation = min(max(1, round(options.validation * n)), n - 1)
     held = _drawn(n, n_validation, "validation", seed)
@@ -61,28 +72,26 @@ def prepare_splits(dataset: Dataset, options: ImageOptions, seed: int) -> Splits
     pool = kept[_drawn(len(kept), min(round(options.public * n), len(kept) - 1), "public", seed)]
     kept = np.setdiff1d(kept, pool)
     parts = {"train": train.take(kept), "validation": train.take(held), "public": train.take(pool), "test": test}
-    return Splits(
-        dataset.name, **parts, classes=dataset.classes, mean=dataset.mean, std=dataset.std, content=content_of(dataset)
-    )
+    return Splits(dataset.name, **parts, classes=dataset.classes, inputs=dataset.inputs, content=content_of(dataset))
 
 
-def content_of(dataset: Dataset) -> str:
+def content_of(dataset: LabelledSet) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    for images in (dataset.train, dataset.test):
-        digest.update(str(images.pixels.shape).encode())
-        digest.update(np.ascontiguousarray(images.pixels).data)
-        digest.update(np.ascontiguousarray(images.labels).data)
+    for samples in (dataset.train, dataset.test):
+        digest.update(str(samples.inputs.shape).encode())
+        digest.update(np.ascontiguousarray(samples.inputs).data)
+        digest.update(np.ascontiguousarray(samples.labels).data)
     return digest.hexdigest()
 
 
-def _limited(images: Images, limit: int | None, purpose: str, seed: int) -> Images:
+def _limited(samples: Samples, limit: int | None, purpose: str, seed: int) -> Samples:
     if limit is None:
-        return images
-    if limit > len(images):
+        return samples
+    if limit > len(samples):
         key = f"data.{purpose.replace('-', '_')}"
-        what = f"{key}={limit} asks for more images than there are: {len(images)}"
-        raise DataError(what, where=key, fix=f"leave {key} out, or set it to {len(images)} or less")
-    return images.take(_drawn(len(images), limit, purpose, seed))
+        what = f"{key}={limit} asks for more samples than there are: {len(samples)}"
+        raise DataError(what, where=key, fix=f"leave {key} out, or set it to {len(samples)} or less")
+    return samples.take(_drawn(len(samples), limit, purpose, seed))
 
 
 def _drawn(n: int, count: int, purpose: str, seed: int) -> Indices:

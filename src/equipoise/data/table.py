@@ -12,7 +12,6 @@ from typing import Literal
 from pydantic import Field
 
 from equipoise.config.blocks import InteractionOptions
-from equipoise.config.traits import INTERACTIONS
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.columns import ids_of, moments_of, read_table
@@ -36,7 +35,7 @@ class TableOptions(InteractionOptions):
     )
 
 
-@DATASETS.register("table", options=TableOptions, traits=(INTERACTIONS, "own-file"))
+@DATASETS.register("table", options=TableOptions, traits=("own-file",))
 def table(options: TableOptions, folder: Path | None) -> Interactions:
     path = table_file(options, folder)
     columns, where = read_table(path, [options.user, options.item, options.time]), str(path)

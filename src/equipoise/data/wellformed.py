@@ -16,13 +16,16 @@ import numpy as np
 from equipoise.core.errors import DataError
 from equipoise.core.registry import Entry
 from equipoise.core.values import Dataset, Images
+from equipoise.data.inputs import LabelledSet
 
 CHANNELS = 3
 
 
-def wellformed(made: Any, entry: Entry[Any]) -> Dataset:
-    """The set itself, its constants for three channels; or a DataError that says what is wrong with it."""
+def wellformed(made: Any, entry: Entry[Any]) -> Dataset | LabelledSet:
+    """The set itself; of images its constants for three channels; or a DataError that says what is wrong with it."""
     whose = f"{entry.origin.file}, line {entry.origin.line}"
+    if isinstance(made, LabelledSet):  # its inputs examine what they are given
+        return made
     if not isinstance(made, Dataset):
         fix = "return equipoise.core.values.Dataset(name, train, test, classes, mean, std)"
         raise DataError(f"data '{entry.name}' gives no Dataset, but {type(made).__name__}", where=whose, fix=fix)

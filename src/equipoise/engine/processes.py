@@ -26,12 +26,13 @@ from equipoise.core.pulse import PULSE, nobody, seen_in
 from equipoise.core.pulse import SIZE as PULSE_SIZE
 from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientFailure, Event, Result, Task
-from equipoise.engine.engine import Site, cohorts
+from equipoise.engine.engine import cohorts
 from equipoise.engine.messages import results_of, tasks_message
 from equipoise.engine.settings import ProcessesOptions
 from equipoise.engine.shared import share
 from equipoise.engine.slab import Place, Slab, anonymous_file
 from equipoise.engine.wire import Child, receive, send
+from equipoise.kind.site import Site
 
 Answer = Callable[[], list[Result]]
 """Results that are read when somebody wants them."""

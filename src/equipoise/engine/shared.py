@@ -12,12 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.config.blocks import InteractionOptions
-from equipoise.config.schema import check
-from equipoise.engine.engine import Site
-from equipoise.engine.history_site import HistorySite
-from equipoise.engine.image_site import ImageSite
+from equipoise.engine.node import Node
 from equipoise.engine.slab import anonymous_file
+from equipoise.kind.site import Site
 
 
 def share(site: Site) -> tuple[int, bytes]:
@@ -34,14 +31,13 @@ def share(site: Site) -> tuple[int, bytes]:
     return descriptor, json.dumps(header).encode()
 
 
-def shared_site(message: bytes) -> Site:
-    """The site behind a message of `share`, in a process that inherited the descriptor."""
+def open_node(message: bytes) -> Node:
+    """A node for the site behind a message of `share`, in a process that inherited the descriptor."""
     header = json.loads(message)
     memory = mmap.mmap(header["descriptor"], 0, access=mmap.ACCESS_READ)
 
     def array(offset: int, dtype: str, shape: list[int]) -> NDArray[Any]:
         return np.frombuffer(memory, dtype, int(np.prod(shape)), offset).reshape(shape)
 
-    config, arrays = check(header["config"]), {name: array(*place) for name, place in header["places"].items()}
-    kind = HistorySite if isinstance(config.data, InteractionOptions) else ImageSite
-    return kind.of_shared(config, arrays, header["facts"])
+    arrays = {name: array(*place) for name, place in header["places"].items()}
+    return Node.open(header["config"], arrays, header["facts"])

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
+from equipoise.core.codec import Message
 from equipoise.core.errors import EngineError, EquipoiseError
 from equipoise.core.pulse import PULSE
 from equipoise.core.stopwatch import WATCH
-from equipoise.core.values import Result, Task
-from equipoise.engine.engine import Work, make_work
-from equipoise.engine.messages import error_message, results_message, tasks_of
-from equipoise.engine.shared import shared_site
+from equipoise.core.values import State
+from equipoise.engine.messages import error_message
+from equipoise.engine.node import Node
+from equipoise.engine.shared import open_node
 from equipoise.engine.slab import Slab
 from equipoise.engine.wire import join_parent, receive, send
 
 
-def started(site: bytes) -> Work:
-    """The work of a site; where that cannot begin, every task is answered with the reason."""
-    try:
-        return make_work(shared_site(site))
-    except Exception as error:
+class Unable:
+    """Stands for a node that could not start: it answers everything with the reason."""
+
+    def __init__(self, error: Exception) -> None:
         why = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
-        failure = EngineError(f"a worker cannot start: {why}", where="worker process", fix="engine=local says more")
+        self.error = EngineError(f"a worker cannot start: {why}", where="worker process", fix="engine=local says more")
 
-        def refuse(tasks: Sequence[Task]) -> list[Result]:
-            raise failure
+    def answer(self, message: Message, shared: State) -> Message:
+        return error_message(self.error)
 
-        return refuse
+
+def started(site: bytes) -> Node | Unable:
+    try:
+        return open_node(site)
+    except Exception as error:
+        return Unable(error)
 
 
 def main() -> None:
@@ -38,17 +42,13 @@ def main() -> None:
     *descriptors, pulse, is_profiled = json.loads(slabs)
     PULSE.share(pulse)
     common, own = map(Slab, descriptors)
-    work = started(site)
+    node = started(site)
     if is_profiled:
         WATCH.start()
     while (message := receive(parent)) is not None:
         WATCH.lap("idle")
         header, sent, places = json.loads(message)
-        tasks = tasks_of((header, own.read(places)), common.read(sent, copies=False))
-        try:
-            answer, tensors = results_message(work(tasks))
-        except EquipoiseError as error:
-            answer, tensors = error_message(error)
+        answer, tensors = node.answer((header, own.read(places)), common.read(sent, copies=False))
         places = own.write(tensors)
         WATCH.lap("update")
         send(parent, json.dumps([places, WATCH.take()]).encode())

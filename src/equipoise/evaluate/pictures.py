@@ -20,7 +20,7 @@ N_IMAGES = 500
 
 def pictures(predictions: PredictionCache, merged: Merged, clients: Sequence[ClientUpdate]) -> State:
     labels = predictions.labels("test")
-    draw = stream(predictions.scorer.config.seed, "picture-images").permutation(len(labels))[:N_IMAGES]
+    draw = stream(predictions.evaluator.config.seed, "picture-images").permutation(len(labels))[:N_IMAGES]
     some = torch.from_numpy(draw).sort().values
     kept = {f"features/{client.client}": predictions.at("test", client.model).features[some] for client in clients}
     if PROTOTYPES in merged.model:

@@ -17,5 +17,5 @@ from equipoise.server.ridge import applied, concatenated, solved, sums
 
 def probe(predictions: PredictionCache, states: Sequence[State]) -> float:
     train, test = ([predictions.at(split, state).features for state in states] for split in ("train", "test"))
-    head = solved([sums(concatenated(train), predictions.labels("train"), len(predictions.scorer.splits.classes))])
+    head = solved([sums(concatenated(train), predictions.labels("train"), len(predictions.evaluator.splits.classes))])
     return accuracy(applied(head, concatenated(test)), predictions.labels("test"))

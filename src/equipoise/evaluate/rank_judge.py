@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equipoise.config.schema import Config
-from equipoise.core.values import Mask, State
+from equipoise.core.values import Mask, Question, State
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features
 from equipoise.evaluate import ranking
@@ -25,7 +25,7 @@ from equipoise.evaluate.intervals import bootstrap, paired
 from equipoise.evaluate.judge import Own
 from equipoise.evaluate.rank_metrics import per_user
 from equipoise.evaluate.recommender import ItemScorer, Shown
-from equipoise.evaluate.score import Scores
+from equipoise.evaluate.score import NO_ANSWERS, Answers, Scores
 from equipoise.evaluate.targets import Target, beside, by_counting, metrics
 from equipoise.server.popularity import count_items
 from equipoise.server.predict import Merged
@@ -49,7 +49,12 @@ class RankJudge:
     def tested(self) -> int:
         return int((self.histories.test_at >= 0).sum())
 
-    def observe(self, merged: Merged, own: Own, step: int, is_last: bool) -> tuple[Scores, State]:
+    def questions(self, merged: Merged, step: int, is_last: bool) -> list[Question]:
+        return []
+
+    def observe(
+        self, merged: Merged, own: Own, step: int, is_last: bool, answers: Answers = NO_ANSWERS
+    ) -> tuple[Scores, State]:
         if not is_last and (step + 1) % self.config.evaluate.every != 0:
             return {}, {}
         found = metrics(self._ranks(merged, own, self.target("validation")))

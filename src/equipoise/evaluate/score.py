@@ -6,68 +6,115 @@ validation; its figure, like every figure without "validation" in its name, is m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from torch import Tensor
 
 from equipoise.config import traits
 from equipoise.core.registry import PREDICTS, Entry
 from equipoise.core.streams import stream
-from equipoise.core.values import ClientUpdate
+from equipoise.core.values import ClientUpdate, Question, State, n_bytes
 from equipoise.evaluate.accuracy import accuracy, negative_log_likelihood, recall
 from equipoise.evaluate.predictions import PredictionCache
 from equipoise.evaluate.probe import probe
 from equipoise.models.heads import PROTOTYPES
-from equipoise.server.predict import Merged, Predict
+from equipoise.server.predict import Merged, Predict, question_of
 
 Scores = dict[tuple[int | None, str], float]
 """(client, or None for the server; metric name) → value."""
+Answers = Mapping[Question, Mapping[int, State]]
+"""Question → client → its answer."""
+NO_ANSWERS: Answers = MappingProxyType({})
+NOTHING: Mapping[int, State] = MappingProxyType({})
 
 
-def score(predictions: PredictionCache, predict: str | None, merged: Merged, clients: Sequence[ClientUpdate]) -> Scores:
+def questions_of(names: Iterable[str]) -> list[Question]:
+    """What these ways to predict ask, each question once."""
+    found = (question_of(PREDICTS.find(name).make) for name in names)
+    return list(dict.fromkeys(question for question in found if question is not None))
+
+
+def score(
+    predictions: PredictionCache,
+    predict: str | None,
+    merged: Merged,
+    clients: Sequence[ClientUpdate],
+    answers: Answers = NO_ANSWERS,
+) -> Scores:
     """The merged thing on all images, and the given clients' own models on `evaluate.client_images` of them.
 
     Where nothing is merged the clients' models are the result, and are scored on all images.
     """
-    limit = None if predict is None else predictions.scorer.config.evaluate.client_images
+    limit = None if predict is None else predictions.evaluator.config.evaluate.client_images
     scores: Scores = {}
     own: dict[str, list[float]] = {}
     for split in ("validation", "test"):
         if predict is not None:
-            up, down = predictions.bytes_up, predictions.bytes_down
-            answers = PREDICTS.find(predict).make(predictions.view(split, merged.clients), merged)
-            scores |= _merged_scores(answers, predictions.labels(split), split)
-            scores[None, "bytes/told"] = float(predictions.bytes_up - up)
-            scores[None, "bytes/asked"] = float(predictions.bytes_down - down)
+            probabilities = predicted(predictions, predict, merged, split, answers)
+            scores |= _merged_scores(probabilities, predictions.labels(split), split)
         own[split] = [accuracy(*predictions.some(split, client.model, limit)) for client in clients]
+    if predict is not None:
+        scores |= question_bytes(question_of(PREDICTS.find(predict).make), merged, answers)
     named = zip(clients, own["test"], strict=True)
     scores |= {(client.client, "accuracy/test"): value for client, value in named}
     return scores | _client_scores(own["validation"], own["test"], has_merged=predict is not None)
 
 
-def beside(predictions: PredictionCache, merged: Merged, names: Collection[str] | None = None) -> Scores:
+def predicted(
+    predictions: PredictionCache, predict: str, merged: Merged, split: str, answers: Answers = NO_ANSWERS
+) -> Tensor:
+    """Probabilities [N, C] of one way to predict on a split."""
+    way = PREDICTS.find(predict).make
+    question = question_of(way)
+    given = NOTHING if question is None else answers[question]
+    found: Tensor = way(predictions.view(split, given), merged)
+    return found
+
+
+def question_bytes(question: Question | None, merged: Merged, answers: Answers) -> Scores:
+    """What goes down and up for the question: models that a client does not hold, and answers."""
+    if question is None:
+        return {(None, "bytes/told"): 0.0, (None, "bytes/asked"): 0.0}
+    given = answers[question]
+    models, merged_bytes = {client.client: n_bytes(client.model) for client in merged.clients}, n_bytes(merged.model)
+    down = 0
+    if question.through == "merged":
+        down = len(given) * merged_bytes
+    elif question.through == "all":
+        down = sum(sum(models.values()) - models[client] for client in given)
+    up = sum(n_bytes(answer) for answer in given.values())
+    return {(None, "bytes/told"): float(up), (None, "bytes/asked"): float(down)}
+
+
+def beside(
+    predictions: PredictionCache,
+    merged: Merged,
+    answers: Answers = NO_ANSWERS,
+    names: Collection[str] | None = None,
+) -> Scores:
     """Every way to predict that this model allows, or those of `names`, on test and validation; and the probe."""
     scores: Scores = {}
-    for entry in predictors(merged):
-        if entry.package and entry.name != predictions.scorer.config.server.predict:
-            continue  # what happens to be installed is scored where it is asked for
+    for entry in predictors(merged, names or [predictions.evaluator.config.server.predict]):
         if names is not None and entry.name not in names:
             continue
         for split, name in (("validation", "accuracy/validation"), ("test", "accuracy/merged")):
-            answers = entry.make(predictions.view(split, merged.clients), merged)
-            scores[None, f"{name}/{entry.name}"] = accuracy(answers, predictions.labels(split))
+            probabilities = predicted(predictions, entry.name, merged, split, answers)
+            scores[None, f"{name}/{entry.name}"] = accuracy(probabilities, predictions.labels(split))
     scores[None, "accuracy/probe"] = probe(predictions, [client.model for client in merged.clients])
     return scores
 
 
-def predictors(merged: Merged) -> list[Entry[Predict]]:
-    """The ways to predict that have what they need."""
+def predictors(merged: Merged, own: Collection[str | None] = ()) -> list[Entry[Predict]]:
+    """The ways to predict that have what they need. Of plugins' ways only the run's `own`: what happens to be installed
+    changes no run."""
     has = {
         traits.PROTOTYPES: PROTOTYPES in merged.model,
         traits.BATCH_NORM: any(name.endswith("running_mean") for name in merged.model),
         traits.MEANS: bool(merged.broadcast),
     }
-    return [entry for entry in PREDICTS if all(has.get(trait, True) for trait in entry.traits)]
+    known = [entry for entry in PREDICTS if not entry.package or entry.name in own]
+    return [entry for entry in known if all(has.get(trait, True) for trait in entry.traits)]
 
 
 def _merged_scores(probabilities: Tensor, labels: Tensor, split: str) -> Scores:

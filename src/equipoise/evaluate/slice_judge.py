@@ -18,7 +18,7 @@ import torch
 from torch.nn import functional as F
 
 from equipoise.config.schema import Config
-from equipoise.core.values import Floats, Indices, Mask, State
+from equipoise.core.values import Floats, Indices, Mask, Question, State
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features
 from equipoise.evaluate import ranking
@@ -28,7 +28,7 @@ from equipoise.evaluate.groups import drifted, grouped
 from equipoise.evaluate.interest import away
 from equipoise.evaluate.judge import Own
 from equipoise.evaluate.recommender import ItemScorer, Shown
-from equipoise.evaluate.score import Scores
+from equipoise.evaluate.score import NO_ANSWERS, Answers, Scores
 from equipoise.evaluate.targets import Target, beside, by_counting, metrics
 from equipoise.server.predict import Merged
 
@@ -56,7 +56,12 @@ class SliceJudge:
         """Items that are ranked in the last slice."""
         return len(self.shown(self._n_slices - 1).users)
 
-    def observe(self, merged: Merged, own: Own, step: int, is_last: bool) -> tuple[Scores, State]:
+    def questions(self, merged: Merged, step: int, is_last: bool) -> list[Question]:
+        return []
+
+    def observe(
+        self, merged: Merged, own: Own, step: int, is_last: bool, answers: Answers = NO_ANSWERS
+    ) -> tuple[Scores, State]:
         rounds, slices = self.config.steps, self._n_slices
         here = slice_of(step, rounds, slices)
         if slice_of(step + 1, rounds, slices) == here:

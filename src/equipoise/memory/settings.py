@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pydantic import Field
 
 from equipoise.core.options import Options
@@ -18,3 +20,15 @@ class MemoryOptions(Options):
     half_life: float = Field(200.0, gt=0, description="positions after which recency counts half")
     read: int = Field(20, ge=1, description="rows that the experts read")
     mix: float = Field(0.3, ge=0, le=1, description="share of utility in what is read; the rest is similarity")
+
+
+@dataclass(frozen=True)
+class HistoryNeeds:
+    """What a method asks of clients that hold histories."""
+
+    memory: MemoryOptions | None = None
+    """What clients remember; None: experts read the most recent items."""
+    prototypes: int = 0
+    """Centres of its memory that a client reports to the server."""
+    negatives: int = 0
+    """Items that a client draws to compare with; 0: it compares with the whole catalogue."""

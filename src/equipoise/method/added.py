@@ -7,35 +7,23 @@ from typing import TYPE_CHECKING
 
 from equipoise.config.blocks import AggregateOptions
 from equipoise.config.traits import STACKS
-from equipoise.core.errors import ConfigError, PluginError
+from equipoise.core.errors import ConfigError
 from equipoise.core.origin import require_shape
-from equipoise.core.registry import AGGREGATES, METHODS, TERMS
-from equipoise.method.answers import Method, by_samples
+from equipoise.core.registry import AGGREGATES, TERMS
+from equipoise.method.answers import Resolved, by_samples
 
 if TYPE_CHECKING:
     from equipoise.config.schema import Config
 
 
-def made(config: Config) -> Method:
-    """The method of a configuration, as it answers by itself."""
-    entry = METHODS.find(config.method.name)
-    method = entry.make(config.method)
-    if not isinstance(method, Method):
-        what = f"method '{entry.name}' gives no Method: expected equipoise.method.answers.Method, got {method!r}"
-        raise PluginError(
-            what, where=str(entry.origin), fix="return Method(…) with the answers that differ from FedAvg"
-        )
-    return method
-
-
-def added(method: Method, config: Config) -> Method:
+def added(method: Resolved, config: Config) -> Resolved:
     """With the terms of `client.terms` and the merge of `server.aggregate`; refused where it has no place for them."""
     aggregate = config.server.aggregate
     with_all = _with_terms(method, config) if config.client.terms else method
     return with_all if aggregate is None else _with_merge(with_all, config.method.name, aggregate)
 
 
-def _with_terms(method: Method, config: Config) -> Method:
+def _with_terms(method: Resolved, config: Config) -> Resolved:
     from equipoise.objective.compose import with_terms
 
     entries = [TERMS.find(name) for name in config.client.terms]
@@ -44,11 +32,11 @@ def _with_terms(method: Method, config: Config) -> Method:
         what = f"method '{config.method.name}' cannot take the terms {', '.join(config.client.terms)}"
         why = "its loss is not made of terms, or has one of that name already"
         raise ConfigError(f"{what}: {why}", where="client.terms", fix="leave them out, or choose another method")
-    stacks = method.maps and all(STACKS in entry.traits for entry in entries)
+    stacks = method.stacks and all(STACKS in entry.traits for entry in entries)
     return replace(method, objective=objective, stacks=stacks)
 
 
-def _with_merge(method: Method, name: str, options: AggregateOptions) -> Method:
+def _with_merge(method: Resolved, name: str, options: AggregateOptions) -> Resolved:
     if method.merge is not by_samples():
         what = f"method '{name}' merges in its own way; '{options.name}' would do nothing"
         raise ConfigError(what, where="server.aggregate", fix="leave server.aggregate out")

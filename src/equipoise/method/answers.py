@@ -4,34 +4,39 @@ what is base, what is align      objective
 who chooses λ                    balance
 how does the server merge        merge
 how does the merged thing predict  predict
+
+Beside them: the exchange, which says what travels between server and clients.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal
 
 from equipoise.balance.none import none
 
 if TYPE_CHECKING:
     from equipoise.balance.policy import Balance
-    from equipoise.memory.settings import MemoryOptions
+    from equipoise.client.finished import Report
+    from equipoise.core.values import State
     from equipoise.models.build import Head
-    from equipoise.models.look import Summary
     from equipoise.objective.compose import Objective
     from equipoise.server.merge import Merge
 
-ALONE = none()
+NO_LAMBDA = none()
 
 
-@cache
-def classify() -> Objective:
-    """The plain loss: cross-entropy."""
-    from equipoise.objective.classify import cross_entropy
-    from equipoise.objective.compose import objective
+class Chosen(Enum):
+    """Stands for an answer that the method leaves to others."""
 
-    return objective({"cls": cross_entropy})
+    BY_CONFIGURATION = "by the configuration"
+    BY_KIND = "by the kind of data"
+
+
+BY_CONFIGURATION: Literal[Chosen.BY_CONFIGURATION] = Chosen.BY_CONFIGURATION
+BY_KIND: Literal[Chosen.BY_KIND] = Chosen.BY_KIND
 
 
 def by_samples() -> Merge:
@@ -39,6 +44,22 @@ def by_samples() -> Merge:
     from equipoise.server.mean import mean
 
     return mean
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What travels between server and clients."""
+
+    down: bool = True
+    """The merged model goes back to the clients each round."""
+    up: bool = True
+    """Clients' models go to the server; if not, reports are all that it gets."""
+    report: Report | None = None
+    """What a client sends beside its model, made from its finished task."""
+    keep: Report | None = None
+    """What a client keeps for its next task, made from its finished task."""
+    begin: Callable[[State], State] | None = None
+    """What a client holds before its first task, from the model that the server sent."""
 
 
 @dataclass(frozen=True)
@@ -61,42 +82,39 @@ class Method:
     Method files are read when settings are checked, which takes no torch: they import what does where it is used.
     """
 
-    objective: Objective = field(default_factory=classify)
-    """Classification stands for the plain loss of what is learnt: where that is interactions, the next item."""
-    balance: Balance | None = ALONE
-    """None: any policy, the one that the configuration names."""
-    merge: Merge | None = field(default_factory=by_samples)
-    """None: the mean, with prototypes merged as `server.merge` says."""
+    objective: Objective | Literal[Chosen.BY_KIND] = BY_KIND
+    """By the kind of data: the plain loss of what is learnt."""
+    balance: Balance | Literal[Chosen.BY_CONFIGURATION] = NO_LAMBDA
+    """By the configuration: any policy, the one that the balance block names."""
+    merge: Merge | Literal[Chosen.BY_CONFIGURATION] = field(default_factory=by_samples)
+    """By the configuration: the mean, with prototypes merged as `server.merge` says."""
     predict: str | None = "parameter-average"
-    """A name of `server/`, unless `server.predict` gives another; None: nothing is merged."""
-    sends_down: bool = True
-    """Whether the merged model goes back to the clients each round."""
-    sends_up: bool = True
-    """Whether clients' models go up; if not, what they tell is all the server gets."""
+    """A name of `server/`, unless `server.predict` gives another; None: clients' own models are the result."""
+    exchange: Exchange = Exchange()
     trains: bool = True
     pools_data: bool = False
     """Whether one client holds everybody's data."""
     head: Head | None = None
     """What turns features into logits; None: a linear layer."""
-    report: Summary | None = None
-    """What a client reports of its own images when it has trained."""
     teacher: Teacher | None = None
-    memory: MemoryOptions | None = None
-    """What a recommender's clients remember; None: its experts read the most recent items."""
-    prototypes: int = 0
-    """Centres of its memory that a client tells the server."""
-    negatives: int = 0
-    """Items that a recommender's client draws to compare with; 0: it compares with the whole catalogue."""
+    for_kind: Any = None
+    """What only one kind of data needs of the method; its site reads it."""
     stacks: bool = False
     """Whether an objective of its own can be mapped over clients: torch.vmap takes it, what fills up a batch has no
     share in it, and it remembers nothing."""
 
-    @property
-    def maps(self) -> bool:
-        """Whether clients may train along one axis."""
-        return self.stacks or self.objective is classify()
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved(Method):
+    """A method without open answers."""
+
+    objective: Objective
+    balance: Balance
+    merge: Merge
+    carries: bool = False
+    """Whether clients go on from their own model, because nothing is sent down to them."""
 
     @property
     def headline(self) -> str:
-        """What a table of images shows: the merged model's accuracy, or the clients' mean if nothing is merged."""
+        """What a table of labelled samples shows: the merged model's accuracy, or the clients' mean."""
         return "accuracy/merged" if self.predict is not None else "accuracy/clients"

@@ -6,11 +6,13 @@ base = cls        align = 0        λ = 0        merge = its one model        pr
 from __future__ import annotations
 
 from equipoise.config.blocks import MethodOptions
-from equipoise.config.traits import BOTH, POOLS_DATA
+from equipoise.config.traits import ANY_DATA, POOLS_DATA
 from equipoise.core.registry import METHODS
-from equipoise.method.answers import Method
+from equipoise.method.answers import Exchange, Method
 
 
-@METHODS.register("centralised", aliases=("centralized", "central"), options=MethodOptions, traits=(BOTH, POOLS_DATA))
+@METHODS.register(
+    "centralised", aliases=("centralized", "central"), options=MethodOptions, traits=(ANY_DATA, POOLS_DATA)
+)
 def centralised(options: MethodOptions) -> Method:
-    return Method(sends_down=False, pools_data=True)
+    return Method(exchange=Exchange(down=False), pools_data=True)

@@ -11,7 +11,7 @@ from pydantic import Field
 from equipoise.config.choices import Aligned, Anchors, Target
 from equipoise.config.traits import OPEN_LAMBDA, PROTOTYPES
 from equipoise.core.registry import METHODS
-from equipoise.method.answers import Method
+from equipoise.method.answers import BY_CONFIGURATION, Method
 from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
 
 
@@ -34,8 +34,8 @@ def etf_align(options: EtfAlignOptions) -> Method:
 
     return Method(
         objective=objective(four_terms(options), align=to_anchors(options.classes, options.target)),
-        balance=None,
-        merge=None,
+        balance=BY_CONFIGURATION,
+        merge=BY_CONFIGURATION,
         predict="feature-average",
         head=prototype_head(options),
         stacks=True,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from equipoise.config.traits import PROTOTYPES
 from equipoise.core.registry import METHODS
-from equipoise.method.answers import Method
+from equipoise.method.answers import BY_CONFIGURATION, Method
 from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
 
 
@@ -22,7 +22,7 @@ def fafi(options: FafiOptions) -> Method:
 
     return Method(
         objective=objective(four_terms(options)),
-        merge=None,
+        merge=BY_CONFIGURATION,
         predict="feature-average",
         head=prototype_head(options),
         stacks=True,

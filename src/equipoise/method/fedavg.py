@@ -6,11 +6,11 @@ base = cls        align = 0        λ = 0        merge = mean by samples        
 from __future__ import annotations
 
 from equipoise.config.blocks import MethodOptions
-from equipoise.config.traits import BOTH
+from equipoise.config.traits import ANY_DATA
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 
 
-@METHODS.register("fedavg", options=MethodOptions, traits=(BOTH,))
+@METHODS.register("fedavg", options=MethodOptions, traits=(ANY_DATA,))
 def fedavg(options: MethodOptions) -> Method:
     return Method()

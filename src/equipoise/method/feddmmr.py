@@ -12,11 +12,11 @@ from pydantic import Field
 
 from equipoise.config.blocks import MethodOptions
 from equipoise.config.choices import LossKind, Schedule, Weighting
-from equipoise.config.traits import INTERACTIONS, OPEN_LAMBDA, OWN_MERGE
+from equipoise.config.traits import HISTORIES, OPEN_LAMBDA, OWN_MERGE
 from equipoise.core.options import Options
 from equipoise.core.registry import METHODS
-from equipoise.memory.settings import MemoryOptions
-from equipoise.method.answers import Method
+from equipoise.memory.settings import HistoryNeeds, MemoryOptions
+from equipoise.method.answers import BY_CONFIGURATION, Method
 
 if TYPE_CHECKING:
     from equipoise.server.merge import Merge
@@ -43,12 +43,12 @@ class FeddmmrOptions(MethodOptions):
     load: float = Field(0.01, ge=0, description="w_lb, the weight of balanced use of the experts")
     memory: Literal["dynamic", "recent"] = Field("dynamic", description="what the experts read of the user's past")
     store: MemoryOptions = Field(MemoryOptions(), description="what a dynamic memory writes, keeps and reads")
-    prototypes: int = Field(5, ge=1, description="centres of its memory that a client tells")
+    prototypes: int = Field(5, ge=1, description="centres of its memory that a client reports")
     common: int = Field(0, ge=0, description="rows of the global memory that every client reads; 0: there is none")
     server: ServerStep = Field(ServerStep(), description="the server's optimiser")
 
 
-@METHODS.register("feddmmr", options=FeddmmrOptions, traits=(INTERACTIONS, OPEN_LAMBDA, OWN_MERGE))
+@METHODS.register("feddmmr", options=FeddmmrOptions, traits=(HISTORIES, OPEN_LAMBDA, OWN_MERGE))
 def feddmmr(options: FeddmmrOptions) -> Method:
     from equipoise.objective.modalities import ContrastOptions
     from equipoise.objective.recommend import recommend
@@ -57,11 +57,13 @@ def feddmmr(options: FeddmmrOptions) -> Method:
     merge = server_merge(options.server)
     return Method(
         objective=recommend(ContrastOptions(options.tau, options.alpha, options.weighting), options.load, options.loss),
-        balance=None,
+        balance=BY_CONFIGURATION,
         merge=with_common_memory(merge, options.common) if options.common else merge,
-        memory=options.store if options.memory == "dynamic" else None,
-        prototypes=options.prototypes if options.common else 0,
-        negatives=options.negatives if options.loss in ("sampled", "bpr") else 0,
+        for_kind=HistoryNeeds(
+            memory=options.store if options.memory == "dynamic" else None,
+            prototypes=options.prototypes if options.common else 0,
+            negatives=options.negatives if options.loss in ("sampled", "bpr") else 0,
+        ),
     )
 
 

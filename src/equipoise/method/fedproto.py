@@ -13,7 +13,7 @@ from equipoise.balance.constant import ConstantOptions, constant
 from equipoise.config.blocks import MethodOptions
 from equipoise.config.traits import MEANS
 from equipoise.core.registry import METHODS
-from equipoise.method.answers import Method
+from equipoise.method.answers import Exchange, Method
 
 
 class FedprotoOptions(MethodOptions):
@@ -33,7 +33,6 @@ def fedproto(options: FedprotoOptions) -> Method:
         balance=constant(ConstantOptions(lam=options.lam)),
         merge=merge_means,
         predict="nearest-mean",
-        sends_down=False,
-        report=class_sums,
+        exchange=Exchange(down=False, report=lambda done: class_sums(done.own())),
         stacks=True,
     )

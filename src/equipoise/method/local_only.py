@@ -6,13 +6,13 @@ base = cls        align = 0        λ = 0        merge = none        predict = n
 from __future__ import annotations
 
 from equipoise.config.blocks import MethodOptions
-from equipoise.config.traits import BOTH, MERGES_NOTHING
+from equipoise.config.traits import ANY_DATA, MERGES_NOTHING
 from equipoise.core.registry import METHODS
-from equipoise.method.answers import Method
+from equipoise.method.answers import Exchange, Method
 
 
-@METHODS.register("local-only", aliases=("local",), options=MethodOptions, traits=(BOTH, MERGES_NOTHING))
+@METHODS.register("local-only", aliases=("local",), options=MethodOptions, traits=(ANY_DATA, MERGES_NOTHING))
 def local_only(options: MethodOptions) -> Method:
     from equipoise.server.merge import keep
 
-    return Method(merge=keep, predict=None, sends_down=False, sends_up=False)
+    return Method(merge=keep, predict=None, exchange=Exchange(down=False, up=False))

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from equipoise.config.traits import PROTOTYPES
 from equipoise.core.registry import METHODS
-from equipoise.method.answers import Method
+from equipoise.method.answers import BY_CONFIGURATION, Method
 from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
 
 MEMORY = "memory"
@@ -28,7 +28,7 @@ def memory_bank(options: MemoryBankOptions) -> Method:
 
     return Method(
         objective=objective(four_terms(options, MEMORY), remember=queue(options.size, MEMORY)),
-        merge=None,
+        merge=BY_CONFIGURATION,
         predict="feature-average",
         head=prototype_head(options),
     )

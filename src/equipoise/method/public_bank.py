@@ -12,7 +12,7 @@ from pydantic import Field
 
 from equipoise.config.traits import OPEN_LAMBDA, PROTOTYPES, PUBLIC_POOL
 from equipoise.core.registry import METHODS
-from equipoise.method.answers import Method, Teacher
+from equipoise.method.answers import BY_CONFIGURATION, Method, Teacher
 from equipoise.method.prototype import PrototypeOptions, four_terms, prototype_head
 
 PUBLIC = "public"
@@ -39,7 +39,7 @@ def two_stage(options: TwoStageOptions) -> Method:
     alone, together = objective({"con": terms["con"]}), objective(terms)
     return Method(
         objective=staged(alone, together, options.cycle, options.first),
-        merge=None,
+        merge=BY_CONFIGURATION,
         predict="feature-average",
         head=prototype_head(options),
         teacher=_teacher(options),
@@ -55,8 +55,8 @@ def public_bank(options: PublicBankOptions) -> Method:
     del terms["con"]
     return Method(
         objective=objective(terms, align=contrast(options.tau, PUBLIC)),
-        balance=None,
-        merge=None,
+        balance=BY_CONFIGURATION,
+        merge=BY_CONFIGURATION,
         predict="feature-average",
         head=prototype_head(options),
         teacher=_teacher(options),

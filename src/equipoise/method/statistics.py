@@ -15,25 +15,23 @@ from equipoise.config.blocks import MethodOptions
 from equipoise.config.traits import OWN_MERGE
 from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientUpdate, State
-from equipoise.method.answers import Method
+from equipoise.method.answers import Exchange, Method
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from equipoise.models.classifier import Seen
+    from equipoise.client.finished import Finished
     from equipoise.server.merge import ServerState
 
 
 @METHODS.register("statistics", options=MethodOptions, traits=(OWN_MERGE,))
 def statistics(options: MethodOptions) -> Method:
-    return Method(merge=closed_form, sends_up=False, trains=False, report=feature_sums)
+    return Method(merge=closed_form, exchange=Exchange(up=False, report=feature_sums), trains=False)
 
 
-def feature_sums(seen: Sequence[Seen], labels: Tensor) -> State:
-    from equipoise.server.ridge import sums
+def feature_sums(done: Finished) -> State:
+    from equipoise.server.ridge import client_sums
 
-    report = sums(seen[0].features, labels, seen[0].logits.shape[1])
-    return {name: tensor.float() for name, tensor in report.items()}
+    own = done.own()
+    return client_sums(own.outputs[0].features, own)
 
 
 def closed_form(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:

@@ -29,7 +29,7 @@ Head = Callable[[int, int, int], nn.Module]
 
 
 def build_model(
-    options: ModelOptions, shape: tuple[int, int, int], n_classes: int, seed: int, head: Head | None = None
+    options: ModelOptions, shape: tuple[int, ...], n_classes: int, seed: int, head: Head | None = None
 ) -> Classifier:
     """The network with its linear head, or with the head that a method brings."""
     model = _made(options, seed, shape, n_classes)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from equipoise.config.choices import Norm
 
 
-class Seen(NamedTuple):
+class ModelOutput(NamedTuple):
     """What a network says of a batch: features [B, D] and logits [B, C]."""
 
     features: Tensor
@@ -28,9 +28,9 @@ class Classifier(nn.Module):
         self.n_features = n_features
         self.head: nn.Module = nn.Linear(n_features, n_classes)
 
-    def forward(self, images: Tensor) -> Seen:
+    def forward(self, images: Tensor) -> ModelOutput:
         features = self.encoder(images)
-        return Seen(features, self.head(features))
+        return ModelOutput(features, self.head(features))
 
     @property
     def groups(self) -> dict[str, list[str]]:

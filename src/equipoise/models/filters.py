@@ -54,6 +54,10 @@ def common_filters(channels: int, seed: int) -> RandomFilters:
     return common
 
 
+def common_encoder(shape: tuple[int, ...], seed: int) -> nn.Module:
+    return common_filters(shape[0], seed)
+
+
 def filters(options: FiltersOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     features = 2 * QUARTERS**2 * options.filters
     return Classifier(RandomFilters(options.filters, shape[0]), features, n_classes)

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from equipoise.config.blocks import ModelOptions
 from equipoise.config.choices import Fusion, Norm
-from equipoise.config.traits import INTERACTIONS
+from equipoise.config.traits import HISTORIES, PIXELS
 from equipoise.core.registry import MODELS
 
 
@@ -77,10 +77,10 @@ class DmmrOptions(SasrecOptions):
 
 
 MODELS.declare("mlp", "equipoise.models.mlp:mlp", options=MlpOptions)
-MODELS.declare("cnn", "equipoise.models.cnn:cnn", options=CnnOptions)
-MODELS.declare("resnet8", "equipoise.models.resnet:resnet8", options=Resnet8Options)
-MODELS.declare("resnet10", "equipoise.models.resnet:resnet10", options=Resnet10Options)
-MODELS.declare("resnet18", "equipoise.models.resnet:resnet18", options=Resnet18Options)
-MODELS.declare("filters", "equipoise.models.filters:filters", options=FiltersOptions)
-MODELS.declare("sasrec", "equipoise.models.recommender:sasrec", options=SasrecOptions, traits=(INTERACTIONS,))
-MODELS.declare("dmmr", "equipoise.models.recommender:dmmr", options=DmmrOptions, traits=(INTERACTIONS,))
+MODELS.declare("cnn", "equipoise.models.cnn:cnn", options=CnnOptions, traits=(PIXELS,))
+MODELS.declare("resnet8", "equipoise.models.resnet:resnet8", options=Resnet8Options, traits=(PIXELS,))
+MODELS.declare("resnet10", "equipoise.models.resnet:resnet10", options=Resnet10Options, traits=(PIXELS,))
+MODELS.declare("resnet18", "equipoise.models.resnet:resnet18", options=Resnet18Options, traits=(PIXELS,))
+MODELS.declare("filters", "equipoise.models.filters:filters", options=FiltersOptions, traits=(PIXELS,))
+MODELS.declare("sasrec", "equipoise.models.recommender:sasrec", options=SasrecOptions, traits=(HISTORIES,))
+MODELS.declare("dmmr", "equipoise.models.recommender:dmmr", options=DmmrOptions, traits=(HISTORIES,))

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from equipoise.core.values import Losses, Moment, State
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Composed:
     remember: Remember | None = None
 
     def __call__(self, net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
-        seen: Seen = net.forward(batch.images)
+        seen: ModelOutput = net.forward(batch.images)
         labels, known = batch.labels, {**received, **batch.recalled}
         view = View(seen.features, seen.logits, labels, net.params, known, moment, batch.share)
         parts = {name: term(view) for name, term in self.base.items()}

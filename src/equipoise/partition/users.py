@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from equipoise.config.blocks import PartitionOptions
-from equipoise.config.traits import INTERACTIONS
+from equipoise.config.traits import HISTORIES
 from equipoise.core.registry import SPLITTERS
 from equipoise.core.values import Indices
 from equipoise.partition.check import examine
@@ -22,7 +22,7 @@ class UsersOptions(PartitionOptions):
     clients: int | None = Field(None, description="the users of the data; not a setting")  # type: ignore[assignment]
 
 
-@SPLITTERS.register("users", options=UsersOptions, traits=(INTERACTIONS,))
+@SPLITTERS.register("users", options=UsersOptions, traits=(HISTORIES,))
 def users(items: Indices, bounds: Indices, n_items: int) -> Partition:
     """Items [N] of all users one after another, and where each begins [U + 1]."""
     indices = tuple(np.arange(first, last) for first, last in pairwise(bounds))

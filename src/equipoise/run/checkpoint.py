@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from torch import Tensor
 
 from equipoise.core.codec import decode, encode, flatten, unflatten
 from equipoise.core.values import ClientState, State
-from equipoise.run.loop import Best, Snapshot
+from equipoise.run.state import Best, Snapshot
 from equipoise.server.merge import ServerState
 
 CLIENT, PICTURES = "client/", "pictures"
@@ -68,7 +69,7 @@ def _of_clients(own: Mapping[int, ClientState], prefix: str) -> Pieces:
 
 
 def _own(state: ClientState) -> bytes:
-    return encode({}, flatten(state.groups()))
+    return encode({"handle": state.handle}, flatten(state.groups()))
 
 
 def _chosen(best: Best) -> bytes:
@@ -89,7 +90,11 @@ def _groups(tensors: State) -> dict[str, dict[str, Tensor]]:
 
 def _clients(blobs: Mapping[str, bytes], prefix: str) -> dict[int, ClientState]:
     found = {name.removeprefix(prefix): data for name, data in blobs.items() if name.startswith(prefix)}
-    return {int(client): ClientState.of(_groups(decode(data)[1])) for client, data in found.items()}
+    return {int(client): _client(*decode(data)) for client, data in found.items()}
+
+
+def _client(header: Mapping[str, Any], tensors: State) -> ClientState:
+    return ClientState.of(_groups(tensors), header.get("handle", ""))
 
 
 def _best(blobs: Mapping[str, bytes]) -> Best | None:

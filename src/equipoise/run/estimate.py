@@ -2,7 +2,7 @@
 
     operations = 6 · multiply-adds of an image · images trained on        seconds = operations / (R · cores at work)
 
-R is what one core does a second in `engine/together.py`. Training alone is counted, not scoring: the figure says
+R is what one core does a second in `client/together.py`. Training alone is counted, not scoring: the figure says
 whether a run takes minutes or days, and no more. Networks that rank items are not estimated.
 """
 
@@ -13,12 +13,9 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-import torch
-
+from equipoise.client.together import SPEED
 from equipoise.core.machine import cores
 from equipoise.core.values import n_bytes
-from equipoise.engine.image_site import ImageSite
-from equipoise.engine.together import SPEED, multiply_adds
 from equipoise.run.build import Federation
 
 COUNTED = 1000
@@ -45,7 +42,7 @@ class Estimate:
 
 def estimate(federation: Federation) -> Estimate:
     config, n_clients = federation.config, federation.n_clients
-    counted = [federation.site.samples(client) for client in range(min(n_clients, COUNTED))]
+    counted = [federation.roster.samples(client) for client in range(min(n_clients, COUNTED))]
     cohort = max(1, round(config.server.fraction * n_clients))
     epochs = federation.clock.epochs if federation.method.trains else 0
     share = cohort / len(counted)
@@ -63,10 +60,10 @@ def estimate(federation: Federation) -> Estimate:
 
 
 def _seconds(federation: Federation, images: float, cohort: int) -> float | None:
-    site, config = federation.site, federation.config
-    if not isinstance(site, ImageSite):
+    config, cost = federation.config, federation.site.multiply_adds()
+    if cost is None:
         return None
     views = 2 if config.client.augment == "two-view" else 1
-    operations = 6 * views * multiply_adds(federation.scorer.model, torch.zeros(1, *site.shape))
+    operations = 6 * views * cost
     workers = getattr(config.engine, "workers", None) or (1 if config.engine.name == "local" else cores())
     return operations * images / (SPEED * min(workers, cohort))

@@ -16,22 +16,27 @@ from pathlib import Path
 import torch
 
 from equipoise import __version__
-from equipoise.config.blocks import InteractionOptions
 from equipoise.config.loader import Request
 from equipoise.config.schema import Config, check
+from equipoise.config.traits import LABELS
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientState, Event
-from equipoise.engine.engine import method_of
+from equipoise.engine.engine import Engine
 from equipoise.evaluate.geometry import prototype_scores
+from equipoise.evaluate.judge import SampleJudge
 from equipoise.evaluate.pictures import pictures
 from equipoise.evaluate.predictions import PredictionCache
-from equipoise.evaluate.score import Scores, beside, chosen_clients, score
-from equipoise.run.build import Federation, build
+from equipoise.evaluate.score import Scores, beside, chosen_clients, questions_of, score
+from equipoise.method.resolve import resolve
+from equipoise.run.advance import merge_latest
+from equipoise.run.ask import ask
+from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import pack, pack_pictures, unpack
-from equipoise.run.loop import Snapshot, merge_latest, rows_of
 from equipoise.run.matching import runs_of
+from equipoise.run.observe import rows_of
 from equipoise.run.session import ALONE, Membership, announce, folder_of, look_back, require_same_data
+from equipoise.run.state import Snapshot
 from equipoise.run.traffic import ANSWERED, ASKED, DOWN, UP
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
@@ -66,7 +71,7 @@ def servers_of(run: Run, merges: Sequence[str], predicts: Sequence[str]) -> list
 
 def _is_possible(server: Server, config: Config) -> bool:
     try:
-        method_of(server.on(config))
+        resolve(server.on(config))
     except ConfigError:
         return False
     return True
@@ -83,18 +88,20 @@ class Stored:
     clients: Mapping[int, ClientState]
     federation: Federation
     predictions: PredictionCache
+    engine: Engine
+    """Where clients answer what servers ask."""
     folder: Path | None
 
 
 def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | None = None) -> list[str]:
     """The ids of the fused runs, in the order of the servers."""
     config = check(run.config)
-    if isinstance(config.data, InteractionOptions):
-        what = f"run '{run.run_id}' is a recommender: its users' items are ranked, and there is no other way to predict"
-        raise ConfigError(what, where="data", fix="fuse works on runs of images")
+    if LABELS not in config.kind.offers:
+        what = f"run '{run.run_id}' learns from {config.kind.name}, and there is no other way to predict"
+        raise ConfigError(what, where="data", fix="fuse works on runs of labelled samples")
     wanted = [server.on(config) for server in servers]
     for other in wanted:
-        method_of(other)  # every wrong request is refused before anything is loaded
+        resolve(other)  # every wrong request is refused before anything is loaded
     content = run.environment["content"]
     known: dict[str, str] = {}
     for other in wanted:
@@ -123,17 +130,31 @@ def load_clients(store: Store, run: Run, config: Config, data_path: Path | None)
     federation = build(config, folder)
     require_same_data(run, federation, folder)
     torch.set_num_threads(config.engine.threads)
-    return Stored(run, checkpoint, step, own, federation, PredictionCache(federation.scorer, own), folder)
+    judge = federation.judge
+    assert isinstance(judge, SampleJudge), "only labelled samples have ways to predict"
+    return Stored(
+        run,
+        checkpoint,
+        step,
+        own,
+        federation,
+        PredictionCache(judge.evaluator, own),
+        make_engine(federation.site),
+        folder,
+    )
 
 
 def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = ALONE) -> str:
     """Score one server, and write it down as a run of one checkpoint; its id."""
-    federation = replace(stored.federation, config=config, method=method_of(config))
+    federation = replace(stored.federation, config=config, method=resolve(config))
     run_id, step = new_run_id(config.name), stored.step
     server, merged = merge_latest(federation, stored.clients)
     clients = chosen_clients(merged.clients, config.evaluate.clients, config.seed, step)
-    scores = prototype_scores(merged) | score(stored.predictions, federation.method.predict, merged, clients)
-    scores |= beside(stored.predictions, merged, {str(federation.method.predict), RIVAL})
+    predict = federation.method.predict
+    names = {str(predict), RIVAL}
+    answers = ask(stored.engine, federation.roster, merged, questions_of(names if predict else ()), step)
+    scores = prototype_scores(merged) | score(stored.predictions, predict, merged, clients, answers)
+    scores |= beside(stored.predictions, merged, answers, names)
     scores |= uploaded(store, stored.run, scores)
     packed = pack(Snapshot(server)) | pack_pictures(pictures(stored.predictions, merged, clients))
     text = f"clients of run {stored.run.run_id} after checkpoint {step + 1}; nothing was trained"

@@ -25,7 +25,7 @@ from equipoise.diagnose.examine import HEALED, live
 from equipoise.diagnose.finding import Finding
 from equipoise.diagnose.recording import SERVER, Curve, Recording
 from equipoise.diagnose.rule import RULES
-from equipoise.run.loop import Record
+from equipoise.run.state import Record
 
 LOOKS, WATCHED = 10, 20
 WARNED, HALTED = "guard-warned", "guard-stopped"

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from equipoise import __version__
-from equipoise.config.blocks import InteractionOptions
-from equipoise.config.schema import Config, check
+from equipoise.config.schema import check
 from equipoise.core.errors import PluginError
-from equipoise.core.registry import DATASETS
-from equipoise.data.interactions import content_of as interactions_content
-from equipoise.data.splits import content_of as images_content
-from equipoise.features.check import GIVEN
-from equipoise.run.build import load_histories
 from equipoise.run.grid import Cell, Grid
 from equipoise.run.matching import runs_of
 from equipoise.store import blobs, read
@@ -47,19 +41,11 @@ class Contents:
         self.known: dict[str, str] = {}
 
     def of(self, cell: Cell) -> str:
-        config, options = cell.config, cell.config.data
-        key = options.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
-        if isinstance(options, InteractionOptions) and options.features not in GIVEN:  # a control is drawn
-            key += str(config.seed)
+        kind = cell.config.kind
+        key: str = kind.load("content_key")(cell.config)
         if key not in self.known:
-            self.known[key] = self._read(config)
+            self.known[key] = kind.load("content")(cell.config, self.folder)
         return self.known[key]
-
-    def _read(self, config: Config) -> str:
-        if isinstance(config.data, InteractionOptions):
-            histories, features = load_histories(config, config.data, self.folder)
-            return interactions_content(histories.interactions, features)
-        return images_content(DATASETS.find(config.data.name).make(config.data, self.folder))
 
 
 def place_of(store: Store, cell: Cell, contents: Contents) -> Place:

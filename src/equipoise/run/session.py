@@ -32,12 +32,13 @@ from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import Keeper, unpack
 from equipoise.run.guard import Guard, Reaction, healed
-from equipoise.run.loop import Snapshot, federate, first_snapshot
+from equipoise.run.loop import federate, first_snapshot
 from equipoise.run.opening import opening
+from equipoise.run.state import Snapshot
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
-from equipoise.store.records import Client, NewRun, Partition, Run, new_run_id
+from equipoise.store.records import Client, NewRun, PartitionRecord, Run, new_run_id
 
 COLLECT_EVERY = 10
 """Steps between two collections of files that no checkpoint refers to any more."""
@@ -108,7 +109,7 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
         cell=member.cell,
         environment=surroundings(federation, request.data_path),
     )
-    owned = Partition(
+    owned = PartitionRecord(
         fingerprint=partition.fingerprint,
         name=partition.name,
         options=config.partition.model_dump(),
@@ -118,7 +119,7 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
         owners=blobs.put(store, _index_map(partition.counted)),
     )
     n_counted = min(federation.n_clients, len(partition.counts))
-    counted = [federation.site.counts(client).tolist() for client in range(n_counted)]
+    counted = [federation.roster.counts(client).tolist() for client in range(n_counted)]
     clients = [Client(k, sum(counts), counts) for k, counts in enumerate(counted)]
     events = [Event("started", f"version {__version__}"), *partition_events(partition), *federation.notes]
     write.create_run(store, run, owned, clients, events)
@@ -204,10 +205,6 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
         for recorded in read.events(store, run_id):
             if recorded.event.kind in ANNOUNCED:
                 watch.note(f"{'! ' if is_alarming(recorded.event) else ''}{recorded.event.message}")
-        if first == 0:
-            for event in opening(federation, snapshot):
-                write.add_events(store, run_id, [event])
-                watch.note(event.message)
         WATCH.lap("start")
         guard = Guard(federation.config, stored(store, read.find_run(store, run_id)))
         left: Left | None = _reacted(store, run_id, guard.look(first - 1), watch, Left(federation, snapshot, first))
@@ -254,6 +251,9 @@ def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watc
     """Take steps, committing each, until the run is over or goes on under another configuration."""
     engine, keeper = make_engine(left.federation.site), Keeper(partial(blobs.put, store))
     try:
+        for event in opening(left.federation, engine, left.snapshot) if left.first == 0 else ():
+            write.add_events(store, run_id, [event])
+            watch.note(event.message)
         for record in federate(left.federation, engine, left.snapshot, left.first, watch.tick):
             with blobs.referring(store):
                 manifest = keeper.manifest(record.snapshot, record.pictures)

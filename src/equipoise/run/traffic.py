@@ -26,7 +26,7 @@ def traffic(
     federation: Federation, tasks: Sequence[Task], updates: Sequence[ClientUpdate], scores: Scores, is_over: bool
 ) -> Scores:
     method, is_one_shot = federation.method, federation.config.is_one_shot
-    if method.pools_data or (method.predict is None and not method.sends_up):
+    if method.pools_data or (method.predict is None and not method.exchange.up):
         return {DOWN: 0.0, UP: 0.0}
     down = float(_down(federation, tasks, updates))
     up = float(_models_up(federation, tasks, updates, is_over))
@@ -49,7 +49,7 @@ def _down(federation: Federation, tasks: Sequence[Task], updates: Sequence[Clien
 
 def _models_up(federation: Federation, tasks: Sequence[Task], updates: Sequence[ClientUpdate], is_over: bool) -> int:
     """Where some groups of the model were frozen, the others."""
-    if not federation.method.sends_up or not (is_over or not federation.carries):
+    if not federation.method.exchange.up or not (is_over or not federation.carries):
         return 0
     moving = trained(federation.config, federation.groups, tasks[0].step)
     sent = 0

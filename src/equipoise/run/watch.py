@@ -6,7 +6,7 @@ from typing import Protocol
 
 from equipoise.core.values import Result
 from equipoise.run.build import Federation
-from equipoise.run.loop import Record
+from equipoise.run.state import Record
 
 
 class Watch(Protocol):

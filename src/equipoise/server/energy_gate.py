@@ -14,40 +14,38 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from equipoise.core.values import ClientUpdate, State
-from equipoise.models.classifier import Seen
-from equipoise.models.look import Summary
-from equipoise.server.predict import Merged, ServerView, ordered, shares
+from equipoise.client.own import OwnSamples
+from equipoise.core.values import State
+from equipoise.models.classifier import ModelOutput
+from equipoise.server.predict import Merged, ServerView, asks, ordered, shares
 
 
+@asks("energies", through="own")
 def energy_gate(view: ServerView, merged: Merged) -> Tensor:
     clients = ordered(merged)
-    logits = [owned_logits(client, view.asked(client.model)) for client in clients]
-    heard = [standardised(view, client, logit) for client, logit in zip(clients, logits, strict=True)]
+    logits = [owned_logits(client.counts, view.outputs(client.model)) for client in clients]
+    heard = [standardised(logit, view.answers[client.client]) for client, logit in zip(clients, logits, strict=True)]
     gates = gated(torch.stack(heard), shares(clients))
     return (gates[:, :, None] * torch.stack(logits).softmax(2)).sum(0)
 
 
-def owned_logits(client: ClientUpdate, seen: Seen) -> Tensor:
-    """Logits [N, C] with −∞ for the classes that the client has no image of."""
-    return seen.logits.masked_fill(torch.tensor(client.counts) == 0, -torch.inf)
+def owned_logits(counts: Sequence[int] | Tensor, output: ModelOutput) -> Tensor:
+    """Logits [N, C] with −∞ for the classes that the client has no sample of."""
+    return output.logits.masked_fill(torch.as_tensor(counts) == 0, -torch.inf)
 
 
-def standardised(view: ServerView, client: ClientUpdate, logits: Tensor) -> Tensor:
+def standardised(logits: Tensor, answer: State) -> Tensor:
     """ẽ_k [N]."""
-    report = view.ask(client.client, [client.model], energies(client))
-    return (logits.logsumexp(1) - report["mean"]) / report["deviation"]
+    return (logits.logsumexp(1) - answer["mean"]) / answer["deviation"]
 
 
-def energies(client: ClientUpdate) -> Summary:
-    def summary(seen: Sequence[Seen], labels: Tensor) -> State:
-        return spread(owned_logits(client, seen[0]).logsumexp(1))
-
-    return summary
+def energies(own: OwnSamples) -> State:
+    """m_k and d_k."""
+    return spread(owned_logits(own.counts, own.outputs[0]).logsumexp(1))
 
 
-def spread(score: Tensor) -> State:
-    """Mean and deviation of a score over a client's own images; a score that never varies is left in its own unit."""
+def spread(score: Tensor) -> dict[str, Tensor]:
+    """Mean and deviation of a score over a client's own samples; a score that never varies is left in its own unit."""
     deviation = score.std(correction=0)
     return {"mean": score.mean(), "deviation": torch.where(deviation > 0, deviation, 1.0)}
 

@@ -24,4 +24,4 @@ def anchors(view: ServerView, merged: Merged) -> Tensor:
 
 
 def _direction(view: ServerView, merged: Merged) -> Tensor:
-    return F.normalize(weighted(merged, lambda client: view.asked(client.model).features), dim=1)
+    return F.normalize(weighted(merged, lambda client: view.outputs(client.model).features), dim=1)

@@ -29,7 +29,7 @@ def iffi_published(view: ServerView, merged: Merged) -> Tensor:
 def _informed(view: ServerView, merged: Merged) -> tuple[Tensor, Tensor]:
     """Features [K, N, D] and u [K, N]."""
     states = [client.model for client in ordered(merged)]
-    features = torch.stack([view.asked(state).features for state in states])
+    features = torch.stack([view.outputs(state).features for state in states])
     noise = torch.stack([view.noise(state).features.mean(0) for state in states])
     return features, 1 - F.cosine_similarity(features, noise[:, None], dim=2)
 

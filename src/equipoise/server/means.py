@@ -13,16 +13,17 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from equipoise.client.own import OwnSamples
 from equipoise.core.values import ClientUpdate, State
-from equipoise.models.classifier import Seen
 from equipoise.objective.align import COUNTS, MEANS
 from equipoise.server.merge import ServerState
 from equipoise.server.predict import Merged, ServerView, weighted
 
 
-def class_sums(seen: Sequence[Seen], labels: Tensor) -> State:
-    """Sums of features [C, D] and images [C] of each class: what a client tells."""
-    features, n_classes = seen[0].features, seen[0].logits.shape[1]
+def class_sums(own: OwnSamples) -> State:
+    """Sums of features [C, D] and samples [C] of each class: what a client reports."""
+    (seen,), labels = own.outputs, own.labels
+    features, n_classes = seen.features, seen.logits.shape[1]
     sums = torch.zeros(n_classes, features.shape[1]).index_add_(0, labels, features)
     return {"sums": sums, "counts": torch.bincount(labels, minlength=n_classes).to(sums.dtype)}
 
@@ -35,6 +36,6 @@ def merge_means(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerSt
 
 
 def nearest_mean(view: ServerView, merged: Merged) -> Tensor:
-    features = weighted(merged, lambda client: view.asked(client.model).features)
+    features = weighted(merged, lambda client: view.outputs(client.model).features)
     distance = (features[:, None] - merged.broadcast[MEANS]).square().mean(2)
     return (-distance).masked_fill(merged.broadcast[COUNTS] == 0, -torch.inf).softmax(1)

@@ -4,38 +4,36 @@ Predict: (view, merged) → probabilities [N, C], where the view says what model
 parameter-average     softmax(logits of the merged model)
 probability-ensemble  Σ_k (n_k / n)·softmax(logits_k)
 logit-ensemble        softmax(Σ_k (n_k / n)·logits_k)
+
+A way to predict that needs something of the clients' own samples asks one question (`@asks`); every client answers it
+as a task, and the view has the answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from equipoise.core.values import ClientUpdate, State
-from equipoise.models.classifier import Seen
-from equipoise.models.look import Summary
+from equipoise.core.values import ClientUpdate, Question, State
+from equipoise.models.classifier import ModelOutput
 
-Outputs = Callable[[State], Seen]
-COMMON: State = MappingProxyType({})
-"""The state of the encoder that nobody trains: random filters that everybody draws alike from the run's seed."""
+Outputs = Callable[[State], ModelOutput]
 
 
 @dataclass(frozen=True)
 class ServerView:
-    """What a server can learn: its answers are for `asked`, and of a client's own images it gets summaries only."""
+    """What a server can learn: what models say of the samples to classify, and what clients answered."""
 
-    asked: Outputs
-    """What a model sees in the images that are to be classified."""
+    outputs: Outputs
+    """What a model says of the samples that are to be classified."""
     noise: Outputs
-    """What a model sees in images without content, which the server draws itself."""
-    ask: Callable[[int, Sequence[State], Summary], State]
-    """(client, models sent to it, summary) → what the client makes of its own training images."""
-    recalibrated: Callable[[State], State]
-    """A model with its BatchNorm statistics measured anew by the clients."""
+    """What a model says of samples without content, which the server draws itself."""
+    answers: Mapping[int, State] = field(default_factory=dict)
+    """Client → its answer to the question that this way to predict asks."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +48,30 @@ class Merged:
 Predict = Callable[[ServerView, Merged], Tensor]
 
 
+def asks(summary: str, through: Literal["own", "all", "merged", "common"]) -> Callable[[Predict], Predict]:
+    """Marks a way to predict that asks the clients a question."""
+
+    def mark(predict: Predict) -> Predict:
+        predict.question = Question(summary, through)  # type: ignore[attr-defined]
+        return predict
+
+    return mark
+
+
+def question_of(predict: Predict) -> Question | None:
+    return getattr(predict, "question", None)
+
+
 def parameter_average(view: ServerView, merged: Merged) -> Tensor:
-    return view.asked(merged.model).logits.softmax(1)
+    return view.outputs(merged.model).logits.softmax(1)
 
 
 def probability_ensemble(view: ServerView, merged: Merged) -> Tensor:
-    return weighted(merged, lambda client: view.asked(client.model).logits.softmax(1))
+    return weighted(merged, lambda client: view.outputs(client.model).logits.softmax(1))
 
 
 def logit_ensemble(view: ServerView, merged: Merged) -> Tensor:
-    return weighted(merged, lambda client: view.asked(client.model).logits).softmax(1)
+    return weighted(merged, lambda client: view.outputs(client.model).logits).softmax(1)
 
 
 def ordered(merged: Merged) -> list[ClientUpdate]:

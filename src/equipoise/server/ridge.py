@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from equipoise.client.own import OwnSamples
 from equipoise.core.values import State
 
 STRENGTHS = 10.0 ** torch.arange(-4, 2.5, 0.5, dtype=torch.float64)
@@ -32,6 +33,12 @@ def sums(features: Tensor, labels: Tensor, n_classes: int) -> State:
     """G, S, m and c of some images: what a client sends."""
     x, y = features.double(), F.one_hot(labels, n_classes).double()
     return {"gram": x.T @ x, "classes": x.T @ y, "features": x.sum(0), "counts": y.sum(0)}
+
+
+def client_sums(features: Tensor, own: OwnSamples) -> State:
+    """What a client sends: its sums, in single precision."""
+    found = sums(features, own.labels, len(own.counts))
+    return {name: tensor.float() for name, tensor in found.items()}
 
 
 def solved(parts: Sequence[State]) -> Tensor:

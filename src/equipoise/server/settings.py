@@ -1,9 +1,9 @@
-"""The ways to predict there are, and what each needs. Their code is imported when one is used."""
+"""The ways to predict, what each needs, and the summaries that servers ask of clients. Code is imported on use."""
 
 from __future__ import annotations
 
-from equipoise.config.traits import BATCH_NORM, MEANS, PROTOTYPES
-from equipoise.core.registry import PREDICTS
+from equipoise.config.traits import BATCH_NORM, MEANS, PROTOTYPES, SECOND_EXCHANGE
+from equipoise.core.registry import PREDICTS, SUMMARIES
 
 PREDICTS.declare("common-gate", "equipoise.server.common_gate:common_gate")
 PREDICTS.declare("common", "equipoise.server.common_gate:common")
@@ -16,6 +16,20 @@ PREDICTS.declare("nearest-mean", "equipoise.server.means:nearest_mean", traits=(
 PREDICTS.declare("parameter-average", "equipoise.server.predict:parameter_average", aliases=("model",))
 PREDICTS.declare("probability-ensemble", "equipoise.server.predict:probability_ensemble")
 PREDICTS.declare("logit-ensemble", "equipoise.server.predict:logit_ensemble")
-PREDICTS.declare("recalibrated-average", "equipoise.server.recalibrate:recalibrated_average", traits=(BATCH_NORM,))
-PREDICTS.declare("statistics-exchange", "equipoise.server.statistics_exchange:statistics_exchange")
+PREDICTS.declare(
+    "recalibrated-average",
+    "equipoise.server.recalibrate:recalibrated_average",
+    traits=(BATCH_NORM, SECOND_EXCHANGE),
+)
+PREDICTS.declare(
+    "statistics-exchange",
+    "equipoise.server.statistics_exchange:statistics_exchange",
+    traits=(SECOND_EXCHANGE,),
+)
 PREDICTS.declare("typicality-gate", "equipoise.server.typicality_gate:typicality_gate")
+
+SUMMARIES.declare("energies", "equipoise.server.energy_gate:energies")
+SUMMARIES.declare("typicality", "equipoise.server.typicality_gate:energies_and_classes")
+SUMMARIES.declare("common-sums", "equipoise.server.common_gate:common_sums")
+SUMMARIES.declare("joint-sums", "equipoise.server.statistics_exchange:joint_sums")
+SUMMARIES.declare("batch-statistics", "equipoise.server.recalibrate:batch_statistics")

@@ -7,23 +7,22 @@ Never to be called one-shot. Source: ours; the closed form as in `ridge`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from torch import Tensor
 
+from equipoise.client.own import OwnSamples
 from equipoise.core.values import State
-from equipoise.models.classifier import Seen
-from equipoise.server.predict import Merged, ServerView, ordered
+from equipoise.server.predict import Merged, ServerView, asks, ordered
 from equipoise.server.ridge import applied, concatenated, solved, sums
 
 
+@asks("joint-sums", through="all")
 def statistics_exchange(view: ServerView, merged: Merged) -> Tensor:
-    states = [client.model for client in ordered(merged)]
-    n_classes = len(merged.clients[0].counts)
+    clients = ordered(merged)
+    head = solved([view.answers[client.client] for client in clients])
+    features = concatenated([view.outputs(client.model).features for client in clients])
+    return applied(head, features).softmax(1).float()
 
-    def summary(seen: Sequence[Seen], labels: Tensor) -> State:
-        return sums(concatenated([one.features for one in seen]), labels, n_classes)
 
-    head = solved([view.ask(client.client, states, summary) for client in ordered(merged)])
-    answers = concatenated([view.asked(state).features for state in states])
-    return applied(head, answers).softmax(1).float()
+def joint_sums(own: OwnSamples) -> State:
+    """Sums over the features of all clients' encoders side by side."""
+    return sums(concatenated([each.features for each in own.outputs]), own.labels, len(own.counts))

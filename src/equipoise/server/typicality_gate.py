@@ -9,47 +9,55 @@ upload. Source: ours; the distance is that of Lee et al., "A Simple Unified Fram
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from equipoise.client.own import OwnSamples
 from equipoise.core.values import ClientUpdate, State
-from equipoise.models.classifier import Seen
-from equipoise.server.energy_gate import gated, owned_logits, spread, standardised
-from equipoise.server.predict import Merged, ServerView, ordered, shares
+from equipoise.server.energy_gate import energies, gated, owned_logits, spread, standardised
+from equipoise.server.predict import Merged, ServerView, asks, ordered, shares
 
 SHRINKAGE = 0.1
+CLASSES = "classes."
+"""What begins the names of the class statistics in an answer."""
 
 
+@asks("typicality", through="own")
 def typicality_gate(view: ServerView, merged: Merged) -> Tensor:
     clients = ordered(merged)
-    logits = [owned_logits(client, view.asked(client.model)) for client in clients]
-    energy = [standardised(view, client, logit) for client, logit in zip(clients, logits, strict=True)]
-    typical = [_typical(view, client) for client in clients]
+    logits = [owned_logits(client.counts, view.outputs(client.model)) for client in clients]
+    answers = [view.answers[client.client] for client in clients]
+    energy = [standardised(logit, answer) for logit, answer in zip(logits, answers, strict=True)]
+    typical = [_typical(view, client, answer) for client, answer in zip(clients, answers, strict=True)]
     gates = gated(torch.stack(energy) + torch.stack(typical), shares(clients))
     return (gates[:, :, None] * torch.stack(logits).softmax(2)).sum(0)
 
 
-def _typical(view: ServerView, client: ClientUpdate) -> Tensor:
+def _typical(view: ServerView, client: ClientUpdate, answer: State) -> Tensor:
     """t̃_k [N]."""
-    report = view.ask(client.client, [client.model], own_classes)
-    score = typicality(view.asked(client.model).features, report)
+    report = {name.removeprefix(CLASSES): tensor for name, tensor in answer.items() if name.startswith(CLASSES)}
+    score = typicality(view.outputs(client.model).features, report)
     return (score - report["mean"]) / report["deviation"]
 
 
-def own_classes(seen: Sequence[Seen], labels: Tensor) -> State:
+def energies_and_classes(own: OwnSamples) -> State:
+    """What the energy gate asks, and what the client's own classes look like."""
+    return {**energies(own), **{f"{CLASSES}{name}": tensor for name, tensor in own_classes(own).items()}}
+
+
+def own_classes(own: OwnSamples) -> State:
     """Means of the classes there are [C', D], the precision Σ⁻¹ [D, D], and mean and deviation of t."""
-    z = F.normalize(seen[0].features, dim=1).double()
-    present, position = torch.unique(labels, return_inverse=True)
+    features = own.outputs[0].features
+    z = F.normalize(features, dim=1).double()
+    present, position = torch.unique(own.labels, return_inverse=True)
     means = torch.stack([z[position == i].mean(0) for i in range(len(present))])
     rest = z - means[position]
     covariance = rest.T @ rest / len(z)
     level = covariance.diagonal().mean().clamp_min(1e-12)
     shrunk = (1 - SHRINKAGE) * covariance + SHRINKAGE * level * torch.eye(len(covariance), dtype=z.dtype)
     report = {"means": means, "precision": torch.linalg.inv(shrunk)}
-    return {**report, **spread(typicality(seen[0].features, report))}
+    return {**report, **spread(typicality(features, report))}
 
 
 def typicality(features: Tensor, report: State) -> Tensor:

@@ -17,9 +17,10 @@ from equipoise.bench.plain_recommender import plain_recipe
 from equipoise.bench.vision_round import straightforward, transformed
 from equipoise.client.train import train
 from equipoise.config.loader import load
-from equipoise.engine.history_site import HistorySite
+from equipoise.kind.histories.site import HistorySite
+from equipoise.run.advance import plan
 from equipoise.run.build import build
-from equipoise.run.loop import first_snapshot, plan
+from equipoise.run.loop import first_snapshot
 
 MODELS = {
     "logistic": {"name": "mlp", "layers": 0},

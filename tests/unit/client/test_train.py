@@ -11,14 +11,14 @@ from torch.nn import functional as F
 
 from equipoise.balance.policy import Balance
 from equipoise.client.batches import batches
-from equipoise.client.images import ImageFeed, ImageWork
+from equipoise.client.samples import SampleFeed, SampleWork
 from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Images, Result, Task, Weighed
 from equipoise.data.augment import normalise
-from equipoise.engine.engine import clock_of, method_of
 from equipoise.engine.messages import results_message, results_of, tasks_message, tasks_of
+from equipoise.method.resolve import resolve
 from equipoise.models.build import build_model, state_of
 from tests.conftest import assert_same, assert_same_update, one_shot, tiny, untouched_rng
 
@@ -33,9 +33,9 @@ def images(rng) -> Images:
 
 
 def recipe_of(config: Config) -> Recipe:
-    method = method_of(config)
+    method = resolve(config)
     model = build_model(config.model, (3, 8, 8), 4, config.seed)
-    work = ImageWork(config, clock_of(config), Images(np.empty(0), np.empty(0)), MEAN, STD)
+    work = SampleWork(config, config.clock, Images(np.empty(0), np.empty(0)), MEAN, STD)
     return Recipe(config, model, method.objective, method.balance, work, no_feed)
 
 
@@ -44,8 +44,8 @@ def no_feed(task: Task) -> NoReturn:
 
 
 def result_of(recipe: Recipe, images: Images, task: Task, report=None) -> Result:
-    work = ImageWork(recipe.config, recipe.work.clock, images, MEAN, STD, report)
-    feed = ImageFeed(work, task, np.arange(len(images)), np.bincount(images.labels, minlength=4))
+    work = SampleWork(recipe.config, recipe.work.clock, images, MEAN, STD, report)
+    feed = SampleFeed(work, task, np.arange(len(images)), np.bincount(images.labels, minlength=4))
     (result,) = train(replace(recipe, work=work, feed=lambda _: feed), [task])
     return result
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from equipoise.core.values import ClientUpdate, Images, Task
-from equipoise.engine.engine import make_work
-from equipoise.engine.image_site import ImageSite
+from equipoise.engine.node import Node
+from equipoise.kind.samples.site import SampleSite
 from equipoise.models.build import build_model, state_of
 from tests.conftest import tiny
 
@@ -15,7 +15,7 @@ N_CLASSES = 4
 BAD_CLIENT = 3
 
 
-def a_site(*overrides: str, n_clients: int = 4, model: str = "mlp") -> ImageSite:
+def a_site(*overrides: str, n_clients: int = 4, model: str = "mlp") -> SampleSite:
     """The first clients are the same however many there are; the images come from a fixed seed."""
     rng = np.random.default_rng(7)
     labels = rng.integers(0, N_CLASSES, 200)
@@ -24,14 +24,14 @@ def a_site(*overrides: str, n_clients: int = 4, model: str = "mlp") -> ImageSite
     labels[bounds[BAD_CLIENT] : bounds[BAD_CLIENT + 1]] = 99
     images = Images(rng.integers(0, 256, (200, 1, 8, 8), dtype=np.uint8), labels)
     config = tiny("client.batch=8", "client.lr=0.01", *overrides, model=model)
-    return ImageSite(config, images, indices, N_CLASSES, (0.5,) * 3, (0.25,) * 3)
+    return SampleSite(config, images, indices, N_CLASSES, (0.5,) * 3, (0.25,) * 3)
 
 
-def start_of(site: ImageSite):
+def start_of(site: SampleSite):
     return state_of(build_model(site.config.model, site.shape, site.n_classes, site.config.seed))
 
 
-def tasks_of(site: ImageSite, clients=(0, 1, 2), epochs: range = range(1)) -> list[Task]:
+def tasks_of(site: SampleSite, clients=(0, 1, 2), epochs: range = range(1)) -> list[Task]:
     start = start_of(site)
     return [Task(0, client, epochs, start) for client in clients]
 
@@ -40,5 +40,5 @@ def tasks_of(site: ImageSite, clients=(0, 1, 2), epochs: range = range(1)) -> li
 def expected() -> list[ClientUpdate]:
     """What clients 0, 1 and 2 answer in this process."""
     site = a_site()
-    results = [make_work(site)([task])[0] for task in tasks_of(site)]
+    results = [Node(site).work([task])[0] for task in tasks_of(site)]
     return [result for result in results if isinstance(result, ClientUpdate)]

@@ -10,7 +10,8 @@ from equipoise.core.errors import ClientError, ConfigError, DataError
 from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientFailure
 from equipoise.engine import engine
-from equipoise.engine.engine import clock_of, make_work, method_of
+from equipoise.engine.node import Node
+from equipoise.method.resolve import resolve
 from equipoise.models.heads import PROTOTYPES
 from equipoise.server.merge import ServerState
 from tests.conftest import assert_same_update, for_images, needs, one_shot, tiny, untouched_rng, update
@@ -24,13 +25,13 @@ def test_one_channel_is_repeated_to_three():
 
 
 def test_the_clock_counts_the_epochs_of_the_whole_run():
-    assert clock_of(tiny("rounds=5", "client.epochs=3")) == Clock(5, 15)
-    assert clock_of(one_shot(epochs=6, checkpoints=2)) == Clock(2, 6)
+    assert tiny("rounds=5", "client.epochs=3").clock == Clock(5, 15)
+    assert one_shot(epochs=6, checkpoints=2).clock == Clock(2, 6)
 
 
 @pytest.mark.parametrize("name", for_images(METHODS))
 def test_the_method_of_a_configuration(name):
-    method = method_of(tiny(f"method={name}", *needs(name)))
+    method = resolve(tiny(f"method={name}", *needs(name)))
     assert method.headline.startswith("accuracy/")
     assert method.balance is not None
     assert method.merge is not None
@@ -38,7 +39,7 @@ def test_the_method_of_a_configuration(name):
 
 def test_work_is_the_same_whoever_worked_before(expected):
     site = a_site()
-    work = make_work(site)
+    work = Node(site).work
     for task, other in zip(reversed(tasks_of(site)), reversed(expected), strict=True):
         assert_same_update(work([task])[0], other)
 
@@ -46,18 +47,18 @@ def test_work_is_the_same_whoever_worked_before(expected):
 def test_a_fifth_client_changes_nobody(expected):
     site = a_site(n_clients=5)
     for task, other in zip(tasks_of(site), expected, strict=True):
-        assert_same_update(make_work(site)([task])[0], other)
+        assert_same_update(Node(site).work([task])[0], other)
 
 
 def test_work_leaves_the_global_generators_alone():
     site = a_site()
     with untouched_rng():
-        make_work(site)(tasks_of(site)[:1])
+        Node(site).work(tasks_of(site)[:1])
 
 
 def test_a_client_whose_numbers_are_not_finite_fails_alone():
     site = a_site("client.lr=1e30")
-    (result,) = make_work(site)(tasks_of(site)[1:2])
+    (result,) = Node(site).work(tasks_of(site)[1:2])
     assert isinstance(result, ClientFailure)
     assert (result.client, result.kind) == (1, "non-finite")
     assert "at local step 1" in result.error
@@ -67,7 +68,7 @@ def test_a_client_whose_numbers_are_not_finite_fails_alone():
 def test_any_other_failure_says_which_client_and_why():
     site = a_site()
     with pytest.raises(ClientError, match=r"client 3 failed: \w+Error: .*99") as caught:
-        make_work(site)(tasks_of(site, [BAD_CLIENT]))
+        Node(site).work(tasks_of(site, [BAD_CLIENT]))
     assert caught.value.where == "checkpoint 1, client 3, 20 samples"
     assert caught.value.__cause__ is not None
 
@@ -79,19 +80,19 @@ def test_an_error_of_ours_stays_what_it_is(monkeypatch):
     monkeypatch.setattr(engine, "train", refuse)
     site = a_site()
     with pytest.raises(DataError, match="no such thing"):
-        make_work(site)(tasks_of(site)[:1])
+        Node(site).work(tasks_of(site)[:1])
 
 
 @pytest.mark.parametrize("name", ["fedavg", "fedprox", "fafi"])
 def test_a_policy_for_a_method_that_chooses_lam_itself_is_refused(name):
     with pytest.raises(ConfigError, match=f"method '{name}' chooses λ itself; 'annealed' would do nothing") as caught:
-        method_of(tiny(f"method={name}", "balance=v7"))
+        resolve(tiny(f"method={name}", "balance=v7"))
     assert "set balance=none, or method=etf-align" in str(caught.value)
-    assert method_of(tiny(f"method={name}", "balance=v4")).balance is not None  # nobody's policy
+    assert resolve(tiny(f"method={name}", "balance=v4")).balance is not None  # nobody's policy
 
 
 def test_a_method_that_leaves_lam_open_takes_the_configurations_policy():
-    method = method_of(tiny("method=etf-align", "balance=decoupled", "balance.sigma.lr=0.25"))
+    method = resolve(tiny("method=etf-align", "balance=decoupled", "balance.sigma.lr=0.25"))
     assert method.balance is not None
     assert method.balance.learning is not None
     assert method.balance.learning.lr == 0.25
@@ -101,12 +102,12 @@ def test_prototypes_are_merged_and_predict_as_the_server_block_says():
     ones, twos = ({PROTOTYPES: torch.tensor([[length, 0.0]])} for length in (1.0, 3.0))
     updates = [replace(update(k, 10, state), counts=[10]) for k, state in enumerate((ones, twos))]
     for kind, length in ((None, 2.0), ("plain", 2.0), ("unit", 1.0), ("counts", 2.0)):
-        method = method_of(tiny("method=fafi", *([f"server.merge={kind}"] if kind else [])))
+        method = resolve(tiny("method=fafi", *([f"server.merge={kind}"] if kind else [])))
         assert method.merge is not None
         assert method.merge(ServerState({}), updates).model[PROTOTYPES].tolist() == [[length, 0.0]]
-    assert method_of(tiny("method=fafi")).predict == "feature-average"
-    assert method_of(tiny("method=fafi", "server.predict=iffi")).predict == "iffi"
-    assert method_of(tiny("server.predict=energy-gate")).predict == "energy-gate"
+    assert resolve(tiny("method=fafi")).predict == "feature-average"
+    assert resolve(tiny("method=fafi", "server.predict=iffi")).predict == "iffi"
+    assert resolve(tiny("server.predict=energy-gate")).predict == "energy-gate"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_prototypes_are_merged_and_predict_as_the_server_block_says():
 )
 def test_what_a_method_does_not_leave_open_is_refused(overrides, key, message):
     with pytest.raises(ConfigError) as caught:
-        method_of(tiny(*overrides))
+        resolve(tiny(*overrides))
     ((at, said),) = caught.value.problems
     assert at == key
     assert message in said
@@ -130,7 +131,7 @@ def test_what_a_method_does_not_leave_open_is_refused(overrides, key, message):
 
 def test_all_that_is_refused_is_listed_together():
     with pytest.raises(ConfigError) as caught:
-        method_of(tiny("balance=v7", "server.merge=unit", "server.predict=iffi"))
+        resolve(tiny("balance=v7", "server.merge=unit", "server.predict=iffi"))
     assert {problem.path for problem in caught.value.problems} == {"balance", "server.merge", "server.predict"}
 
 

@@ -13,7 +13,7 @@ from equipoise.core.values import Images, Pixels, State
 from equipoise.data.splits import Splits
 from equipoise.evaluate.predictions import PredictionCache, Scorer
 from equipoise.models.build import state_of
-from equipoise.models.classifier import Classifier, Seen
+from equipoise.models.classifier import Classifier, ModelOutput
 from tests.conftest import tiny
 
 SIZE = 6
@@ -70,7 +70,7 @@ class Counting(Scorer):
 
     asked: list[tuple[int, int]] = field(default_factory=list)
 
-    def seen(self, state: State, pixels: Pixels) -> Seen:
+    def seen(self, state: State, pixels: Pixels) -> ModelOutput:
         self.asked.append((id(state), len(pixels)))
         return super().seen(state, pixels)
 

@@ -9,7 +9,7 @@ import torch
 from equipoise.core.registry import METHODS
 from equipoise.core.values import Moment
 from equipoise.method.answers import ALONE, Method, classify
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.objective.compose import Batch, Net
 from equipoise.server.mean import mean
 from equipoise.server.merge import ServerState, keep
@@ -54,7 +54,7 @@ def test_the_headline_is_what_a_table_shows(name, headline):
 
 def test_fedprox_weighs_the_distance_by_mu():
     prox = method("fedprox", mu=0.3)
-    net = Net(lambda images: Seen(images, torch.zeros(2, 2)), {"w": torch.tensor([3.0])})
+    net = Net(lambda images: ModelOutput(images, torch.zeros(2, 2)), {"w": torch.tensor([3.0])})
     batch, moment = Batch(torch.zeros(2), torch.tensor([0, 1])), Moment(0.0, np.array([1, 1]))
     losses = prox.objective(net, batch, {"w": torch.tensor([1.0])}, moment)
     assert losses.align is not None

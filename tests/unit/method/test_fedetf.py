@@ -9,9 +9,9 @@ import torch
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import METHODS
 from equipoise.core.values import Moment
-from equipoise.engine.engine import method_of
+from equipoise.method.resolve import resolve
 from equipoise.models.build import build_model, state_of
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.models.mlp import MlpOptions
 from equipoise.objective.anchors import anchors
 from equipoise.objective.compose import Batch, Net
@@ -34,7 +34,7 @@ def test_the_head_is_a_simplex_that_all_share_and_nobody_trains():
 
 def test_base_is_the_balanced_cross_entropy_alone():
     logits = torch.tensor([[0.0, log(2), 9.0]])
-    net = Net(lambda images: Seen(images, logits), {})
+    net = Net(lambda images: ModelOutput(images, logits), {})
     losses = method(gamma=2.0).objective(net, Batch(torch.zeros(1, 2), torch.tensor([0])), {}, Moment(0.0, COUNTS))
     # odds 1·3² : 2·1² : nothing
     assert losses.base.item() == pytest.approx(-log(9 / (9 + 2)))
@@ -70,4 +70,4 @@ def test_a_client_of_few_classes_trains_without_a_hitch():
 def test_it_has_no_prototypes_to_merge_or_to_compare_with():
     for setting in ("server.merge=unit", "server.predict=feature-average"):
         with pytest.raises(ConfigError, match="server"):
-            method_of(tiny("method=fedetf", setting))
+            resolve(tiny("method=fedetf", setting))

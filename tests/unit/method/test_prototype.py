@@ -9,7 +9,7 @@ from equipoise.core.registry import METHODS
 from equipoise.core.values import Losses, Moment
 from equipoise.method.answers import Method
 from equipoise.method.prototype import PrototypeOptions
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.models.heads import PrototypeHead
 from equipoise.objective.compose import Batch, Net
 from equipoise.objective.contrast import supervised_contrast
@@ -30,7 +30,7 @@ def losses(name: str, **options: object) -> Losses:
     """Of three images that are their own features."""
     given = method(name, **options)
     head = PrototypeHead(P, torch.eye(2), options.get("kappa", 16.0) if options.get("logits") == "cosine" else None)
-    net = Net(lambda x: Seen(x, head(x)), {"head.prototypes": head.prototypes})
+    net = Net(lambda x: ModelOutput(x, head(x)), {"head.prototypes": head.prototypes})
     received = {"head.prototypes": torch.zeros(2, 2), "head.anchors": torch.eye(2)}
     return given.objective(net, Batch(IMAGES, LABELS), received, Moment(0.5, np.array([2, 0])))
 

@@ -8,10 +8,10 @@ from torch import Tensor
 from equipoise.config.schema import check
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import State
-from equipoise.engine.engine import method_of
+from equipoise.method.resolve import resolve
 from equipoise.method.statistics import feature_sums
-from equipoise.models.classifier import Seen
-from equipoise.models.look import look
+from equipoise.models.classifier import ModelOutput
+from equipoise.models.outputs import outputs_of
 from equipoise.run.build import build
 from tests.conftest import assert_same, numbers, one_shot, records, tiny
 
@@ -24,12 +24,12 @@ def runs():
     return {"skewed": records(SKEWED), "even": records(EVEN)}
 
 
-def seen(split: str) -> Seen:
+def seen(split: str) -> ModelOutput:
     """What the common start sees in the images of a split."""
     federation = build(EVEN)
     scorer = federation.scorer
     scorer.model.load_state_dict(dict(federation.start))
-    return look(scorer.model, getattr(scorer.splits, split).pixels, scorer.lens)
+    return outputs_of(scorer.model, getattr(scorer.splits, split).pixels, scorer.reader)
 
 
 def answers_of(model: State, features: Tensor) -> Tensor:
@@ -104,11 +104,11 @@ def test_every_round_and_every_checkpoint_says_the_same():
 
 
 def test_clients_send_single_precision():
-    report = feature_sums([Seen(torch.ones(2, 3), torch.zeros(2, 4))], torch.tensor([1, 3]))
+    report = feature_sums([ModelOutput(torch.ones(2, 3), torch.zeros(2, 4))], torch.tensor([1, 3]))
     assert {tensor.dtype for tensor in report.values()} == {torch.float32}
     assert report["counts"].tolist() == [0, 1, 0, 1]
 
 
 def test_it_has_no_class_means_to_be_near_to():
     with pytest.raises(ConfigError, match="nearest-mean"):
-        method_of(tiny("method=statistics", "server.predict=nearest-mean"))
+        resolve(tiny("method=statistics", "server.predict=nearest-mean"))

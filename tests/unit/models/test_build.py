@@ -5,7 +5,7 @@ import torch
 
 from equipoise.core.registry import MODELS
 from equipoise.models.build import build_model, contiguous_copies, state_of
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from tests.conftest import assert_same, for_images, untouched_rng
 
 NARROW = {"cnn": {"width": 4, "features": 8}, "mlp": {"hidden": 8}, "filters": {"filters": 2}}
@@ -22,7 +22,7 @@ def built(name, shape=(3, 8, 8), n_classes=10, seed=0, **options):
 def test_features_and_logits_have_the_shapes_they_say(name, shape):
     model = built(name, shape, n_classes=7)
     seen = model(torch.zeros(5, *shape))
-    assert isinstance(seen, Seen)
+    assert isinstance(seen, ModelOutput)
     assert seen.logits.shape == (5, 7)
     assert seen.features.shape == (5, model.head.in_features)
     assert torch.equal(seen.logits, model.head(seen.features))

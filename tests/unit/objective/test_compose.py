@@ -7,7 +7,7 @@ from torch.func import functional_call, grad, stack_module_state, vmap
 
 from equipoise.core.values import Moment
 from equipoise.models.build import build_model, state_of
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.models.mlp import MlpOptions
 from equipoise.objective.align import proximal
 from equipoise.objective.classify import cross_entropy
@@ -18,7 +18,7 @@ NOW = Moment(0.5, np.array([1, 2]))
 
 
 def net(logits, params=None) -> Net:
-    return Net(lambda images: Seen(images, torch.tensor(logits)), params or {})
+    return Net(lambda images: ModelOutput(images, torch.tensor(logits)), params or {})
 
 
 def test_base_is_the_sum_of_its_parts():
@@ -53,7 +53,7 @@ def test_a_term_sees_everything_and_the_network_runs_once():
 
     def forward(images):
         calls.append(images)
-        return Seen(images + 1, images.reshape(3, 1).float())
+        return ModelOutput(images + 1, images.reshape(3, 1).float())
 
     def look(view: View):
         views.append(view)

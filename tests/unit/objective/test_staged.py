@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from equipoise.core.values import Moment
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.objective.compose import Batch, Net, objective, staged
 
-NET = Net(lambda images: Seen(images, images), {})
+NET = Net(lambda images: ModelOutput(images, images), {})
 BATCH = Batch(torch.zeros(1, 2), torch.tensor([0]))
 
 

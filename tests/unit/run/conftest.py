@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import pytest
 
 from equipoise.core.values import ClientFailure, Event, Result, Task
-from equipoise.engine.engine import Site
 from equipoise.engine.local import Local
+from equipoise.kind.site import Site
 from equipoise.run import sweep
 from equipoise.run.watch import Nobody
 from equipoise.store.database import Store, open_store

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError, PartitionError, UnknownName
-from equipoise.engine.image_site import ImageSite
 from equipoise.engine.local import Local
 from equipoise.engine.processes import Processes
+from equipoise.kind.samples.site import SampleSite
 from equipoise.models.build import build_model, state_of
 from equipoise.run.build import build, make_engine
 from tests.conftest import assert_same, one_shot, tiny
@@ -24,7 +24,7 @@ def test_everything_a_run_needs_from_its_configuration():
 
 
 def test_client_machines_hold_no_test_or_validation_image():
-    assert {field.name for field in fields(ImageSite)} == {
+    assert {field.name for field in fields(SampleSite)} == {
         "config",
         "train",
         "indices",
@@ -72,7 +72,7 @@ def test_an_engine_that_is_not_there():
     site = build(tiny()).site
     wrong = site.config.model_copy(update={"engine": site.config.engine.model_copy(update={"name": "locl"})})
     with pytest.raises(UnknownName, match="did you mean 'local'"):
-        make_engine(ImageSite(wrong, site.train, site.indices, site.n_classes, site.mean, site.std))
+        make_engine(SampleSite(wrong, site.train, site.indices, site.n_classes, site.mean, site.std))
 
 
 @pytest.mark.parametrize("small", ["client.batch=1", "partition.min_size=1"])

@@ -9,7 +9,7 @@ from equipoise.core.codec import decode
 from equipoise.core.errors import EngineError
 from equipoise.core.values import ClientState
 from equipoise.run.checkpoint import Keeper, pack, pack_pictures, unpack
-from equipoise.run.loop import Best, Snapshot
+from equipoise.run.state import Best, Snapshot
 from equipoise.server.merge import ServerState
 from tests.conftest import assert_same, assert_same_own, one_shot, records, tiny
 

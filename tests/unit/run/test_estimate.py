@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from math import ceil
 
+from equipoise.client.together import SPEED
 from equipoise.config.loader import load
-from equipoise.engine.together import SPEED
 from equipoise.run.build import build
 from equipoise.run.estimate import estimate
 from tests.conftest import one_shot, tiny

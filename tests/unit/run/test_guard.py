@@ -12,8 +12,8 @@ from equipoise.core.values import Row
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.stored import stored
 from equipoise.run.guard import Guard, changed
-from equipoise.run.loop import Record, Snapshot
 from equipoise.run.session import resume, start
+from equipoise.run.state import Record, Snapshot
 from equipoise.run.watch import Nobody
 from equipoise.server.merge import ServerState
 from equipoise.store import read

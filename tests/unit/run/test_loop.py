@@ -10,10 +10,11 @@ from equipoise.config.loader import load
 from equipoise.core.errors import ClientError
 from equipoise.core.values import ClientState, ClientUpdate, Event, Row, State
 from equipoise.engine.local import Local
-from equipoise.evaluate.judge import ImageJudge
+from equipoise.evaluate.judge import SampleJudge
 from equipoise.run import loop
+from equipoise.run.advance import cohort, merge_latest, plan
 from equipoise.run.build import build
-from equipoise.run.loop import cohort, federate, first_snapshot, merge_latest, plan
+from equipoise.run.loop import federate, first_snapshot
 from tests.conftest import assert_same, nobody, numbers, one_shot, records, tiny, update
 
 from .conftest import Meddling, not_finite
@@ -373,14 +374,14 @@ def test_a_stream_whose_users_come_one_after_another_trains_in_every_round(tmp_p
 def test_patience_ends_a_run_of_images_that_validation_no_longer_likes(config, monkeypatch):
     """Validation rises twice and falls: with a patience of two the fifth is the last, and the third is kept."""
     curve = iter([0.1, 0.2, 0.3, 0.25, 0.2, 0.9])
-    scored = ImageJudge.observe
+    scored = SampleJudge.observe
 
     def observe(self, merged, own, step, is_last):
         scores, kept = scored(self, merged, own, step, is_last)
         value = next(curve) if not is_last else 0.2
         return scores | {(None, "accuracy/validation"): value}, kept
 
-    monkeypatch.setattr(ImageJudge, "observe", observe)
+    monkeypatch.setattr(SampleJudge, "observe", observe)
     settings = config.evaluate.model_copy(update={"patience": 2})
     steps = records(config.model_copy(update={"evaluate": settings}))
     assert [record.step for record in steps] == [0, 1, 2, 3, 4]

@@ -9,9 +9,10 @@ from equipoise.config.loader import Request
 from equipoise.core.errors import ConfigError
 from equipoise.partition.drawn import Drawn
 from equipoise.partition.sample import COUNTED
+from equipoise.run.advance import plan
 from equipoise.run.build import build
 from equipoise.run.fuse import Server, fuse
-from equipoise.run.loop import first_snapshot, plan
+from equipoise.run.loop import first_snapshot
 from equipoise.run.session import resume, start
 from equipoise.run.watch import Nobody
 from equipoise.store import read

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from equipoise.run.loop import Record, Snapshot
+from equipoise.run.state import Record, Snapshot
 from equipoise.run.watch import Nobody
 from equipoise.server.merge import ServerState
 

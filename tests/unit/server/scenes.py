@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from equipoise.core.values import ClientState, ClientUpdate, State
-from equipoise.models.classifier import Seen
-from equipoise.models.look import Summary
+from equipoise.models.classifier import ModelOutput
+from equipoise.models.outputs import Summary
 from equipoise.server.predict import COMMON, ServerView
 
 Owners = Mapping[int, Sequence[int]]
@@ -34,17 +34,17 @@ def view(labels: Sequence[int] = (), owners: Owners | None = None, common: State
     """`labels` are those of all training images, `owners` the rows of each client, `common` what nobody trains."""
     rows = {number: torch.tensor(owned, dtype=torch.int64) for number, owned in (owners or {}).items()}
 
-    def at(state: State, where: str) -> Seen:
+    def at(state: State, where: str) -> ModelOutput:
         known: State = (common or {}) if state is COMMON else state
         features, logits = known.get(f"{where}.features"), known.get(f"{where}.logits")
         if features is None:
             assert logits is not None, f"this state was not to be asked for {where}"
             features = logits[:, :0]
-        return Seen(features, features[:, :0] if logits is None else logits)
+        return ModelOutput(features, features[:, :0] if logits is None else logits)
 
     def ask(number: int, states: Sequence[State], summary: Summary) -> State:
         own = rows[number]
-        seen = [Seen(one.features[own], one.logits[own]) for one in (at(state, "own") for state in states)]
+        seen = [ModelOutput(one.features[own], one.logits[own]) for one in (at(state, "own") for state in states)]
         return summary(seen, torch.tensor(labels, dtype=torch.int64)[own])
 
     return ServerView(

@@ -5,7 +5,7 @@ from math import exp, log, sqrt
 import pytest
 import torch
 
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.server.energy_gate import energy_gate, gated, owned_logits, spread
 from equipoise.server.predict import Merged
 
@@ -64,7 +64,7 @@ def test_a_client_with_one_image_of_one_class():
 
 def test_logits_of_classes_without_images_are_masked_and_the_rest_is_as_it_was():
     logits = torch.tensor([[1.0, 2.0, 3.0]])
-    masked = owned_logits(client(0, [4, 0, 1]), Seen(torch.zeros(1, 1), logits))
+    masked = owned_logits(client(0, [4, 0, 1]), ModelOutput(torch.zeros(1, 1), logits))
     assert masked.tolist() == [[1.0, -torch.inf, 3.0]]
     assert logits.tolist() == [[1.0, 2.0, 3.0]]
 

@@ -5,7 +5,7 @@ from math import exp
 import pytest
 import torch
 
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.server.feature_average import anchors, feature_average
 from equipoise.server.predict import Merged
 from tests.conftest import update, view
@@ -13,7 +13,7 @@ from tests.conftest import update, view
 # one image; F = ¾·(4, 0) + ¼·(0, 16) = (3, 4), z = (0.6, 0.8)
 CLIENTS = [update(0, 30, {"f": torch.tensor([[4.0, 0.0]])}), update(1, 10, {"f": torch.tensor([[0.0, 16.0]])})]
 MODEL = {"head.prototypes": torch.tensor([[5.0, 0.0], [0.0, 1.0]]), "head.anchors": torch.tensor([[0, 1.0], [1, 0]])}
-SCENE = view(lambda state: Seen(state["f"], torch.zeros(1, 2)))
+SCENE = view(lambda state: ModelOutput(state["f"], torch.zeros(1, 2)))
 
 
 def softmax(first: float, second: float) -> list[float]:

@@ -5,7 +5,7 @@ from math import exp
 import pytest
 import torch
 
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.server.means import class_sums, merge_means, nearest_mean
 from equipoise.server.merge import ServerState
 from equipoise.server.predict import Merged
@@ -18,7 +18,7 @@ def report(sums, counts):
 
 
 def test_sums_of_features_and_images_of_each_class():
-    seen = Seen(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), torch.zeros(3, 3))
+    seen = ModelOutput(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), torch.zeros(3, 3))
     found = class_sums([seen], torch.tensor([2, 0, 2]))
     assert found["sums"].tolist() == [[3, 4], [0, 0], [6, 8]]
     assert found["counts"].tolist() == [1, 0, 2]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from equipoise.core.registry import PREDICTS
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.server.predict import Merged, logit_ensemble, ordered, parameter_average, probability_ensemble, shares
 from tests.conftest import update, view
 
@@ -14,7 +14,7 @@ from tests.conftest import update, view
 ONE = {"logits": torch.tensor([[0.0, log(3)]])}
 TWO = {"logits": torch.tensor([[log(4), 0.0]])}
 MERGED = Merged({"logits": torch.tensor([[0.0, 0.0]])}, [update(0, 30, ONE), update(1, 10, TWO)])
-SCENE = view(lambda state: Seen(torch.zeros(1, 0), state["logits"]))
+SCENE = view(lambda state: ModelOutput(torch.zeros(1, 0), state["logits"]))
 
 
 def test_the_merged_model_answers():

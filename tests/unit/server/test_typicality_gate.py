@@ -5,7 +5,7 @@ from math import exp, log, sqrt
 import pytest
 import torch
 
-from equipoise.models.classifier import Seen
+from equipoise.models.classifier import ModelOutput
 from equipoise.server.energy_gate import energy_gate
 from equipoise.server.predict import Merged
 from equipoise.server.typicality_gate import own_classes, typicality, typicality_gate
@@ -21,7 +21,7 @@ MEAN, DEVIATION = -10 / 19, sqrt((25 + 25 + 100) / 3) / 19
 
 
 def report():
-    return own_classes([Seen(torch.tensor(FEATURES), torch.zeros(3, 2))], torch.tensor(LABELS))
+    return own_classes([ModelOutput(torch.tensor(FEATURES), torch.zeros(3, 2))], torch.tensor(LABELS))
 
 
 def test_what_a_client_tells_by_hand():
@@ -33,7 +33,7 @@ def test_what_a_client_tells_by_hand():
 
 
 def test_classes_are_those_the_client_has_whatever_their_numbers():
-    found = own_classes([Seen(torch.tensor(FEATURES), torch.zeros(3, 9))], torch.tensor([4, 4, 7]))
+    found = own_classes([ModelOutput(torch.tensor(FEATURES), torch.zeros(3, 9))], torch.tensor([4, 4, 7]))
     assert all(torch.equal(found[name], value) for name, value in report().items())
 
 

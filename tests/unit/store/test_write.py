@@ -12,12 +12,12 @@ from equipoise.core.errors import NoSuchRun, StoreError
 from equipoise.core.values import Event, Row
 from equipoise.store import read, tables, write
 from equipoise.store.database import Store
-from equipoise.store.records import Client, Partition
+from equipoise.store.records import Client, PartitionRecord
 from equipoise.store.transact import reading, writing
 
 from .conftest import a_run
 
-PARTITION = Partition(
+PARTITION = PartitionRecord(
     fingerprint="f1",
     name="dirichlet",
     options={"alpha": 0.1},

@@ -32,7 +32,8 @@ from equipoise.core.codec import decode, encode
 from equipoise.core.errors import EngineError
 from equipoise.core.machine import cores
 from equipoise.core.values import State
-from equipoise.engine.image_site import ImageSite
+from equipoise.kind.samples.site import SampleSite
+from equipoise.method.resolve import resolve
 
 SETTINGS = {
     "FLWR_TELEMETRY_ENABLED": "0",
@@ -180,7 +181,8 @@ def _job_bytes(job: Job) -> bytes:
 def _job_from(data: bytes) -> Job:
     header, tensors = decode(data)
     arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
-    return Job(ImageSite.of_shared(check(header["config"]), arrays, header["facts"]), {})
+    config = check(header["config"])
+    return Job(SampleSite.of_shared(config, resolve(config), arrays, header["facts"]), {})
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from equipoise.engine.together import CACHE, GROUPS, LEAST, MOST, how_many, multiply_adds, stacks
+from equipoise.client.together import CACHE, GROUPS, LEAST, MOST, how_many, multiply_adds, stacks
 from equipoise.models.build import build_model
 from equipoise.run.build import build
 from tests.conftest import tiny

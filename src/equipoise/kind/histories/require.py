@@ -1,11 +1,10 @@
-"""What is refused before a run begins, because it would fail later, do nothing, or mean something else."""
+"""What is refused before a run on histories begins, because it would fail later, do nothing, or mean something else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import numpy as np
-from torch import nn
 
 from equipoise.client.groups import personal
 from equipoise.client.histories import HistoryWork
@@ -13,12 +12,9 @@ from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, DataError
 from equipoise.data.interactions import MODALITIES, Features, Interactions
-from equipoise.engine.history_site import HistorySite
-from equipoise.engine.image_site import ImageSite
-from equipoise.engine.together import stacks
-from equipoise.method.answers import Method
+from equipoise.kind.histories.site import HistorySite, needs_of
+from equipoise.method.answers import Resolved
 from equipoise.models.recommender import Recommender, wanted
-from equipoise.partition.sample import counted
 
 
 def pair(config: Config) -> None:
@@ -48,9 +44,9 @@ def rounds(config: Config, options: InteractionOptions) -> None:
         raise ConfigError(what, where="rounds", fix=f"set rounds={nearest}, or data.slices")
 
 
-def global_memory(config: Config, method: Method, work: HistoryWork) -> None:
-    """Its rows are told by dynamic memories, and read in the rounds after."""
-    if method.prototypes and (work.memory is None or config.is_one_shot):
+def global_memory(config: Config, method: Resolved, work: HistoryWork) -> None:
+    """Its rows come from dynamic memories, and are read in the rounds after."""
+    if needs_of(method).prototypes and (work.memory is None or config.is_one_shot):
         why = "a one-shot run sends nothing back" if config.is_one_shot else "no client has a dynamic memory to tell of"
         fix = "set method.common=0, or communication=rounds with model=dmmr and method.memory=dynamic"
         raise ConfigError(f"a global memory needs dynamic memories and rounds: {why}", where="method.common", fix=fix)
@@ -72,27 +68,3 @@ def shared_tables(config: Config, model: Recommender) -> None:
         what = f"with a sampled loss a client holds the rows it touches, and {', '.join(kept)} would be its own"
         fix = "take 'items' out of server.personal, or set method.loss=unmet"
         raise ConfigError(what, where="server.personal", fix=fix)
-
-
-def parameters(method: Method, model: nn.Module) -> None:
-    """A model of fixed filters under a fixed head leaves nothing to train."""
-    if method.trains and not any(parameter.requires_grad for parameter in model.parameters()):
-        what = "this method and this model together have nothing to train"
-        raise ConfigError(what, where="model", fix="choose another model, or method=statistics")
-
-
-def axis(config: Config, method: Method, model: nn.Module) -> None:
-    """Clients that are asked to train along one axis must be able to."""
-    if (config.engine.together or 1) > 1 and not (stacks(model) and method.maps):
-        what = f"clients of {config.method.name} with {config.model.name} cannot train along one axis"
-        fix = "leave it out; BatchNorm, dropout and memories of the past keep clients apart"
-        raise ConfigError(what, where="engine.together", fix=fix)
-
-
-def batches(site: ImageSite, model: nn.Module) -> None:
-    """BatchNorm has nothing to normalise over in a batch of one image."""
-    smallest = min(site.config.client.batch, *(len(index) for index in counted(site.indices)))
-    has_batch_norm = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())
-    if has_batch_norm and smallest == 1 and site.config.client.augment == "none":
-        fix = "raise client.batch and partition.min_size to 2 or more, or set model.norm=group"
-        raise ConfigError("BatchNorm cannot be trained on batches of one image", where="client.batch", fix=fix)

@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from equipoise.client.histories import History, HistoryFeed, HistoryWork
 from equipoise.client.train import Recipe
 from equipoise.config.schema import Config
-from equipoise.core.values import Indices, Labels, Task
+from equipoise.core.errors import ConfigError
+from equipoise.core.values import Indices, Labels, State, Task
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features, Interactions
-from equipoise.engine.engine import Arrays, Shared, carries, clock_of, method_of, ragged, unragged
 from equipoise.evaluate.slice_judge import slice_of
+from equipoise.kind.site import Arrays, Shared, ragged, unragged
 from equipoise.memory.product import FeatureRows
-from equipoise.method.answers import classify
+from equipoise.memory.settings import HistoryNeeds
+from equipoise.method.answers import Resolved
 from equipoise.models.build import build_recommender
 from equipoise.models.recommender import Recommender
 from equipoise.models.settings import SasrecOptions
-from equipoise.objective.recommend import recommend
 
 TOGETHER = 8
 """Clients on one axis by default: enough that Python costs nothing, few enough that their scores stay in the cache."""
@@ -31,10 +32,12 @@ TOGETHER = 8
 @dataclass(frozen=True)
 class HistorySite:
     config: Config
+    method: Resolved
     histories: Histories
     features: Mapping[str, Features]
     users: Sequence[Indices]
     """Whose histories each client holds: one user's, or everybody's."""
+    is_listed = True
 
     @property
     def n_clients(self) -> int:
@@ -63,45 +66,60 @@ class HistorySite:
         return arrays, {"n_items": data.n_items, "features": list(self.features), "split": split.split}
 
     @classmethod
-    def of_shared(cls, config: Config, arrays: Arrays, facts: Mapping[str, Any]) -> HistorySite:
+    def of_shared(cls, config: Config, method: Resolved, arrays: Arrays, facts: Mapping[str, Any]) -> HistorySite:
         """Without moments, names and held-out items, which no client needs."""
         ids = np.arange(facts["n_items"])
         data = Interactions("shared", arrays["items"], arrays["bounds"], None, np.arange(len(arrays["train_end"])), ids)
         nowhere = np.full(data.n_users, -1)
         split = Histories(data, facts["split"], arrays["train_end"], nowhere, nowhere, arrays.get("slices"))
         tables = {name: Features(name, arrays[f"rows.{name}"], arrays[f"present.{name}"]) for name in facts["features"]}
-        return cls(config, split, tables, unragged("users", arrays))
+        return cls(config, method, split, tables, unragged("users", arrays))
 
     def parts(self) -> tuple[Recommender, HistoryWork]:
         """The network, and how histories are read for it."""
-        config, method = self.config, method_of(self.config)
+        config, method, needs = self.config, self.method, needs_of(self.method)
         model = build_recommender(config.model, self.histories.interactions.n_items, self.features, config.seed)
         assert isinstance(config.model, SasrecOptions)
         reads = bool(model.experts)
         work = HistoryWork(
             config,
-            clock_of(config),
+            config.clock,
             config.model,
             model.backbone.n_masks,
             combined({name: self.features[name] for name in model.experts}) if reads else None,
             {name: self.features[name].rows.shape[1] for name in model.experts},
-            method.memory if reads else None,
-            method.prototypes if reads else 0,
-            method.negatives,
+            needs.memory if reads else None,
+            needs.prototypes if reads else 0,
+            needs.negatives,
             self.histories.interactions.n_items,
-            holds_rows=method.sends_down and not config.is_one_shot,
+            holds_rows=not method.carries,
         )
         return model, work
 
     def recipe(self) -> Recipe:
-        (model, work), method = self.parts(), method_of(self.config)
-        assert method.balance is not None, "method_of fills in what a method leaves open"
+        (model, work), method, exchange = self.parts(), self.method, self.method.exchange
 
         def feed(task: Task) -> HistoryFeed:
             return HistoryFeed(work, task, [self.history(user, task.step) for user in self.users[task.client]])
 
-        objective = recommend() if method.objective is classify() else method.objective
-        return Recipe(self.config, model, objective, method.balance, work, feed, carries(self.config, method))
+        return Recipe(
+            self.config,
+            model,
+            method.objective,
+            method.balance,
+            work,
+            feed,
+            keeps_buffers=method.carries,
+            report=exchange.report,
+            keep=exchange.keep,
+        )
+
+    def answer(self, recipe: Recipe, task: Task) -> State:
+        raise ConfigError("users' histories answer no questions: there is one way to predict", where="server.predict")
+
+    def multiply_adds(self) -> int | None:
+        """Networks that rank items are not estimated."""
+        return None
 
     def history(self, user: int, step: int) -> History:
         """A user's items up to the end of what may be trained on at that step, and which of them are targets."""
@@ -115,6 +133,11 @@ class HistorySite:
     def is_idle(self, client: int, step: int) -> bool:
         histories = [self.history(user, step) for user in self.users[client]]
         return all(history.first >= history.last for history in histories)
+
+
+def needs_of(method: Resolved) -> HistoryNeeds:
+    """What the method asks of histories; nothing where it was not written for them."""
+    return method.for_kind if isinstance(method.for_kind, HistoryNeeds) else HistoryNeeds()
 
 
 def combined(features: Mapping[str, Features]) -> FeatureRows:

@@ -1,4 +1,4 @@
-"""A client's images as steps: shuffled, normalised, in one view or in two, each draw from the client's own streams."""
+"""A client's labelled samples as steps: shuffled, prepared, in one view or in two, each draw from its own streams."""
 
 from __future__ import annotations
 
@@ -11,37 +11,32 @@ from torch import Tensor, nn
 
 from equipoise.client.batches import n_batches, shuffled
 from equipoise.client.feed import Steps
+from equipoise.client.own import OwnSamples
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.streams import stream_seed
-from equipoise.core.values import Images, Indices, Labels, State, Task
-from equipoise.data.augment import normalise, two_views
+from equipoise.core.values import Indices, Labels, Samples, State, Task
+from equipoise.data.inputs import Inputs
 from equipoise.models.classifier import Classifier
-from equipoise.models.look import Lens, Summary, look
+from equipoise.models.outputs import InputReader
 from equipoise.objective.compose import Batch
 
 
 @dataclass(frozen=True)
-class ImageWork:
-    """What every client's images have in common: where they lie, how they are read, and what is reported of them."""
+class SampleWork:
+    """What all clients' samples have in common: where they are stored, and how they enter a network."""
 
     config: Config
     clock: Clock
-    train: Images
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-    report: Summary | None = None
+    train: Samples
+    inputs: Inputs
 
-    @property
-    def reports(self) -> bool:
-        return self.report is not None
-
-    def entering(self, batch: Batch) -> dict[str, Tensor]:
+    def input_statistics(self, batch: Batch) -> dict[str, Tensor]:
         """Mean and deviation of what enters the network; in evaluation they should not differ."""
-        images = batch.images.flatten(1)
-        return {"input/mean/train": images.mean(1), "input/std/train": images.std(1)}
+        entering = batch.images.flatten(1)
+        return {"input/mean/train": entering.mean(1), "input/std/train": entering.std(1)}
 
-    def steps(self, feeds: Sequence[ImageFeed], epoch: int) -> Iterator[Steps]:
+    def steps(self, feeds: Sequence[SampleFeed], epoch: int) -> Iterator[Steps]:
         size, seed = self.config.client.batch, self.config.seed
         lengths = np.array([feed.samples for feed in feeds])
         counts = np.array([feed.n_steps for feed in feeds])
@@ -51,30 +46,30 @@ class ImageWork:
         for step in range(counts.max()):
             n = int((counts > step).sum())
             ends = np.where(counts[:n] == step + 1, lengths[:n], (step + 1) * size)
-            images = _filled(orders[:n], step * size, ends)
-            batch = self._batch(feeds[:n], images, ends - step * size, epoch, step)
+            chosen = _filled(orders[:n], step * size, ends)
+            batch = self._batch(feeds[:n], chosen, ends - step * size, epoch, step)
             progress = self.clock.progress(epoch, step / counts[:n])
             yield Steps(epoch * counts[:n] + step, progress, epoch, batch)
 
-    def _batch(self, feeds: Sequence[ImageFeed], images: Indices, lengths: Indices, epoch: int, step: int) -> Batch:
-        """`images` [K, B] of the training set, of which each client's first `lengths` count."""
+    def _batch(self, feeds: Sequence[SampleFeed], chosen: Indices, lengths: Indices, epoch: int, step: int) -> Batch:
+        """`chosen` [K, B] of the training set, of which each client's first `lengths` count."""
         recalled = [feed.memory() for feed in feeds]
         kept = {name: torch.stack([memory[name] for memory in recalled]) for name in recalled[0]}
         if self.config.client.augment == "two-view":
             seeds = [stream_seed(self.config.seed, "views", epoch, feed.task.client, step) for feed in feeds]
-            views, labels = self._two_views(images, lengths, seeds)
+            views, labels = self._two_views(chosen, lengths, seeds)
             return Batch(views, labels, _shares(2 * lengths), kept)
-        taken = self.train.take(images.reshape(-1))
-        pixels = normalise(torch.from_numpy(taken.pixels), self.mean, self.std)
-        labels = torch.from_numpy(taken.labels).view(images.shape)
-        return Batch(pixels.view(*images.shape, *pixels.shape[1:]), labels, _shares(lengths), kept)
+        taken = self.train.take(chosen.reshape(-1))
+        prepared = self.inputs.prepare(taken.inputs)
+        labels = torch.from_numpy(taken.labels).view(chosen.shape)
+        return Batch(prepared.view(*chosen.shape, *prepared.shape[1:]), labels, _shares(lengths), kept)
 
-    def _two_views(self, images: Indices, lengths: Indices, seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
+    def _two_views(self, chosen: Indices, lengths: Indices, seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Every client's views are drawn for its own batch; the filling comes after both."""
         views, labels = [], []
-        for own, length, seed in zip(images, lengths, seeds, strict=True):
+        for own, length, seed in zip(chosen, lengths, seeds, strict=True):
             taken = self.train.take(own[:length])
-            drawn = two_views(torch.from_numpy(taken.pixels), self.mean, self.std, seed)
+            drawn = self.inputs.two_views(taken.inputs, seed)
             fill = torch.zeros(2 * (len(own) - int(length)), dtype=torch.int64)
             views.append(torch.cat([drawn, drawn[fill]]) if len(fill) else drawn)
             known = torch.from_numpy(taken.labels).repeat(2)
@@ -83,7 +78,7 @@ class ImageWork:
 
 
 def _filled(orders: Indices, start: int, ends: Indices) -> Indices:
-    """[K, B]: each client's images from `start` to its end; what it lacks is its first, over and over."""
+    """[K, B]: each client's samples from `start` to its end; what it lacks is its first, over and over."""
     columns = start + np.arange(int(ends.max()) - start)
     there = orders[:, columns]
     return there if ends.min() == ends.max() else np.where(columns < ends[:, None], there, there[:, :1])
@@ -97,12 +92,12 @@ def _shares(lengths: Indices) -> Tensor | None:
     return (torch.arange(int(lengths.max())) < own) / own
 
 
-class ImageFeed:
+class SampleFeed:
     rows = None
 
-    def __init__(self, work: ImageWork, task: Task, owned: Indices, counts: Labels) -> None:
+    def __init__(self, work: SampleWork, task: Task, owned: Indices, counts: Labels, memory: State) -> None:
         self.work, self.task, self.owned, self.counts = work, task, owned, counts
-        self._memory = task.own.memory
+        self._memory = memory
 
     @property
     def samples(self) -> int:
@@ -118,13 +113,15 @@ class ImageFeed:
     def memory(self) -> State:
         return self._memory
 
-    def report(self, model: nn.Module) -> State:
-        if self.work.report is None:
-            return {}
-        assert isinstance(model, Classifier)
-        own = self.work.train.take(self.owned)
-        lens = Lens(self.work.mean, self.work.std, self.work.config.evaluate.batch)
-        return self.work.report([look(model, own.pixels, lens)], torch.from_numpy(own.labels))
+    def own(self, network: nn.Module, models: Sequence[State]) -> OwnSamples:
+        """All the client's samples, seen through models."""
+        assert isinstance(network, Classifier)
+        everything = self.work.train.take(self.owned)
+        reader = InputReader(self.work.inputs, self.work.config.evaluate.batch)
+        return OwnSamples(network, None, models, everything, everything, self.counts, reader)
+
+    def report(self) -> State:
+        return {}
 
     def numbers(self) -> dict[str, float]:
         return {}

@@ -1,0 +1,38 @@
+"""Users' histories of items, in the order in which they met them."""
+
+from __future__ import annotations
+
+from equipoise.config.blocks import InteractionOptions
+from equipoise.config.traits import HISTORIES
+from equipoise.core.registry import KINDS
+from equipoise.kind.record import Kind, figures
+
+KINDS.register("interactions", module=__name__)(
+    Kind(
+        name="interactions",
+        options=InteractionOptions,
+        offers=frozenset({HISTORIES}),
+        defaults={"partition": "users", "model": "sasrec", "method": "feddmmr"},
+        aligned="feddmmr",
+        build="equipoise.kind.histories.build:build",
+        site="equipoise.kind.histories.site:HistorySite",
+        plain_loss="equipoise.objective.recommend:recommend",
+        inputs="",
+        common_encoder="",
+        content="equipoise.kind.histories.build:content",
+        content_key="equipoise.kind.histories.build:content_key",
+        describe="equipoise.kind.check_interactions:describe_interactions",
+        figures=figures("accuracy ranking losses lam gradients clients groups router memory drift"),
+        unread=(
+            "client.augment",
+            "client.terms",
+            "server.merge",
+            "server.predict",
+            "evaluate.clients",
+            "evaluate.client_images",
+            "evaluate.batch",
+            "evaluate.beside",
+            "evaluate.train_images",
+        ),
+    )
+)

@@ -1,0 +1,63 @@
+"""A kind of data: images, interactions, tabular rows. Everything that tells kinds apart is in one record per kind.
+
+To add a kind, write one file in this room that registers a `Kind`, and a reader in `data/` for its sets. Members that
+need torch are import paths, `module:name`, loaded on first use: settings are checked and reports are read without it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from equipoise.config.blocks import DataOptions
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    name: str
+    """What a set of this kind holds, in the plural, as messages say it: "images"."""
+    options: type[DataOptions]
+    """A data set is of this kind if its options extend these."""
+    offers: frozenset[str]
+    """What splitters, models and methods may need (see `config/traits`): labels, pixels, histories …"""
+    defaults: Mapping[str, str]
+    """Partition, model and method of a configuration that leaves them out."""
+    aligned: str
+    """A method for this kind that leaves λ to the balance block."""
+    build: str
+    """(config, method, data folder) → Built: partition, site, judge, model, notes."""
+    site: str
+    """The class of sites, with `of_shared(config, method, arrays, facts)`."""
+    plain_loss: str
+    """() → the objective of a method that adds nothing to the local task."""
+    inputs: str
+    """The class of `data.inputs.Inputs`; empty where samples have no label."""
+    common_encoder: str
+    """(shape, seed) → fixed features that everybody draws alike from the run's seed; empty as above."""
+    content: str
+    """(config, data folder) → hash of the data, before limits."""
+    content_key: str
+    """(config) → text that is equal for configurations whose data has the same hash, so that it is read once."""
+    describe: str
+    """(content of the set, options, what was published, data folder) → what `equipoise data check` reports."""
+    figures: tuple[str, ...]
+    """The report's figures, in their order: (source, words) → figures, as import paths."""
+    unread: tuple[str, ...] = ()
+    """Settings that nothing reads for this kind of data."""
+
+    def load(self, member: str) -> Any:
+        """The function or class behind a member, as in `kind.load("build")`."""
+        return load_path(getattr(self, member))
+
+
+def load_path(path: str) -> Any:
+    """What an import path, `module:name`, names."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def figures(names: str) -> tuple[str, ...]:
+    """Import paths of the report's own figures, from their names."""
+    return tuple(f"equipoise.report.figures.{name}:{name}" for name in names.split())

@@ -1,0 +1,47 @@
+"""A federation on labelled samples, from its configuration: splits, partition, site, network and judge."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from equipoise.config.schema import Config
+from equipoise.core.errors import DataError
+from equipoise.data.splits import content_of, load_labelled, load_splits
+from equipoise.evaluate.judge import SampleJudge
+from equipoise.evaluate.predictions import Evaluator
+from equipoise.kind.samples import require
+from equipoise.kind.samples.site import SampleSite
+from equipoise.kind.samples.teacher import first_broadcast
+from equipoise.kind.site import Built
+from equipoise.method.answers import Resolved
+from equipoise.partition.divide import divide
+from equipoise.partition.sample import owned
+
+
+def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
+    splits = load_splits(config.data, config.seed, data_path)
+    n_classes = len(splits.classes)
+    partition = divide(splits.train.labels, n_classes, config.partition, config.seed)
+    indices = [owned(partition.indices, len(splits.train))] if method.pools_data else partition.indices
+    site = SampleSite(config, method, splits.train, indices, n_classes, splits.inputs)
+    model = site.network()
+    require.parameters(method, model)
+    require.axis(config, method, model)
+    require.batches(site, model)
+    if method.teacher is not None and len(splits.public) < 2:
+        what = f"a public pool of {len(splits.public)} samples is too small to train a teacher on"
+        raise DataError(what, where="data.public", fix="a larger data.public or data.limit")
+    common = config.kind.load("common_encoder")(site.shape, config.seed)
+    evaluator = Evaluator(model, common, splits, config, indices)
+    judge = SampleJudge(evaluator, method.predict, method.headline)
+    return Built(partition, site, judge, model, first_broadcast=partial(first_broadcast, site, splits))
+
+
+def content(config: Config, data_path: Path | None) -> str:
+    """Hash of the whole set, before limits."""
+    return content_of(load_labelled(config.data, data_path))
+
+
+def content_key(config: Config) -> str:
+    return config.data.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})

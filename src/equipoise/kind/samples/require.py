@@ -1,0 +1,36 @@
+"""What is refused before a run on labelled samples begins, because it would fail later or do nothing."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from equipoise.client.together import stacks
+from equipoise.config.schema import Config
+from equipoise.core.errors import ConfigError
+from equipoise.kind.samples.site import SampleSite
+from equipoise.method.answers import Resolved
+from equipoise.partition.sample import counted
+
+
+def parameters(method: Resolved, model: nn.Module) -> None:
+    """A model of fixed filters under a fixed head leaves nothing to train."""
+    if method.trains and not any(parameter.requires_grad for parameter in model.parameters()):
+        what = "this method and this model together have nothing to train"
+        raise ConfigError(what, where="model", fix="choose another model, or method=statistics")
+
+
+def axis(config: Config, method: Resolved, model: nn.Module) -> None:
+    """Clients that are asked to train along one axis must be able to."""
+    if (config.engine.together or 1) > 1 and not (stacks(model) and method.stacks):
+        what = f"clients of {config.method.name} with {config.model.name} cannot train along one axis"
+        fix = "leave it out; BatchNorm, dropout and memories of the past keep clients apart"
+        raise ConfigError(what, where="engine.together", fix=fix)
+
+
+def batches(site: SampleSite, model: nn.Module) -> None:
+    """BatchNorm has nothing to normalise over in a batch of one image."""
+    smallest = min(site.config.client.batch, *(len(index) for index in counted(site.indices)))
+    has_batch_norm = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())
+    if has_batch_norm and smallest == 1 and site.config.client.augment == "none":
+        fix = "raise client.batch and partition.min_size to 2 or more, or set model.norm=group"
+        raise ConfigError("BatchNorm cannot be trained on batches of one image", where="client.batch", fix=fix)

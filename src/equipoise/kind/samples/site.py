@@ -1,0 +1,179 @@
+"""The site of a federation on labelled samples: the training samples, and who owns which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from equipoise.client.own import AT_LEAST, COMMON, OwnSamples
+from equipoise.client.samples import SampleFeed, SampleWork
+from equipoise.client.together import ENOUGH, how_many, multiply_adds
+from equipoise.client.train import Recipe
+from equipoise.config.schema import Config
+from equipoise.core.codec import unflatten
+from equipoise.core.registry import SUMMARIES
+from equipoise.core.streams import stream
+from equipoise.core.values import Indices, Labels, Samples, State, Task
+from equipoise.data.inputs import Inputs
+from equipoise.kind.site import Arrays, Shared, ragged, unragged
+from equipoise.method.answers import Resolved
+from equipoise.models.build import build_model
+from equipoise.models.classifier import Classifier
+from equipoise.models.outputs import InputReader
+from equipoise.partition.drawn import Drawn, DrawnOptions, drawn
+
+KEPT = 64
+"""Answers of the common encoder that are remembered: they never change."""
+
+
+@dataclass(frozen=True)
+class SampleSite:
+    config: Config
+    method: Resolved
+    train: Samples
+    indices: Sequence[Indices]
+    n_classes: int
+    inputs: Inputs
+
+    @property
+    def n_clients(self) -> int:
+        return len(self.indices)
+
+    @property
+    def is_listed(self) -> bool:
+        return not isinstance(self.indices, Drawn)
+
+    def counts(self, client: int) -> Labels:
+        return self.count(self.train.labels[self.indices[client]])
+
+    def samples(self, client: int) -> int:
+        return len(self.indices[client])
+
+    def count(self, labels: Labels) -> Labels:
+        return np.bincount(labels, minlength=self.n_classes)
+
+    def is_idle(self, client: int, step: int) -> bool:
+        return False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one sample as the network sees it."""
+        return self.inputs.shape(self.train.inputs)
+
+    def shared(self) -> Shared:
+        samples: Arrays = {"inputs": self.train.inputs, "labels": self.train.labels}
+        owned = ragged("owned", self.indices) if self.is_listed else {}
+        return {**samples, **owned}, {"n_classes": self.n_classes, "inputs": dict(self.inputs.facts())}
+
+    @classmethod
+    def of_shared(cls, config: Config, method: Resolved, arrays: Arrays, facts: Mapping[str, Any]) -> SampleSite:
+        samples, n_classes = Samples(arrays["inputs"], arrays["labels"]), facts["n_classes"]
+        indices: Sequence[Indices]
+        if "owned" in arrays:
+            indices = unragged("owned", arrays)
+        else:  # clients that are drawn when they are asked for: the rule says all
+            assert isinstance(config.partition, DrawnOptions)
+            indices = drawn(samples.labels, n_classes, config.partition, config.seed)
+        inputs = config.kind.load("inputs")(**facts["inputs"])
+        return cls(config, method, samples, indices, n_classes, inputs)
+
+    def network(self) -> Classifier:
+        return build_model(self.config.model, self.shape, self.n_classes, self.config.seed, self.method.head)
+
+    @cached_property
+    def together(self) -> int:
+        """As many as asked for, or as pay."""
+        config = self.config
+        if config.engine.together is not None:
+            return config.engine.together
+        cohort = max(1, round(config.server.fraction * self.n_clients))
+        if not self.method.stacks or cohort < ENOUGH:
+            return 1
+        batch = config.client.batch * (2 if config.client.augment == "two-view" else 1)
+        return how_many(self.network(), torch.zeros(1, *self.shape), batch, cohort)
+
+    def multiply_adds(self) -> int | None:
+        return multiply_adds(self.network(), torch.zeros(1, *self.shape))
+
+    def recipe(self) -> Recipe:
+        config, method, exchange = self.config, self.method, self.method.exchange
+        work = SampleWork(config, config.clock, self.train, self.inputs)
+
+        def feed(task: Task) -> SampleFeed:
+            memory = task.own.memory
+            if exchange.begin is not None:
+                memory = {**exchange.begin(task.shared), **memory}
+            return SampleFeed(work, task, self.indices[task.client], self.counts(task.client), memory)
+
+        return Recipe(
+            config,
+            self.network(),
+            method.objective,
+            method.balance,
+            work,
+            feed,
+            keeps_buffers=method.carries,
+            report=exchange.report,
+            keep=exchange.keep,
+        )
+
+    def answer(self, recipe: Recipe, task: Task) -> State:
+        question = task.question
+        assert question is not None
+        key = question.summary, task.client
+        if question.through == "common" and key in self._known:
+            return self._known[key]
+        summary = SUMMARIES.find(question.summary).make
+        assert isinstance(recipe.model, Classifier)
+        found: State = summary(self.own(recipe.model, task))
+        if question.through == "common":
+            self._known[key] = found
+            while len(self._known) > KEPT:
+                del self._known[next(iter(self._known))]
+        return found
+
+    def own(self, network: Classifier, task: Task) -> OwnSamples:
+        """A client's own samples, seen through the models that its task brings."""
+        owned = self.indices[task.client]
+        asked = np.union1d(owned[np.isin(owned, self._drawn)], owned[:AT_LEAST])
+        reader = InputReader(self.inputs, self.config.evaluate.batch)
+        samples, everything = self.train.take(asked), self.train.take(owned)
+        return OwnSamples(
+            network, self._common, models_of(task), samples, everything, self.count(everything.labels), reader
+        )
+
+    @cached_property
+    def _drawn(self) -> Indices:
+        """The samples that clients may summarise, of the whole training set."""
+        permuted = stream(self.config.seed, "train-images").permutation(len(self.train))
+        return permuted[: self.config.evaluate.train_images]
+
+    @cached_property
+    def _common(self) -> nn.Module:
+        found: nn.Module = self.config.kind.load("common_encoder")(self.shape, self.config.seed)
+        return found
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, int], State]:
+        return {}
+
+
+def models_of(task: Task) -> list[State]:
+    """The models that a question is asked through."""
+    assert task.question is not None
+    match task.question.through:
+        case "own":
+            return [task.own.model]
+        case "merged":
+            return [task.shared]
+        case "common":
+            return [COMMON]
+        case "all":
+            models = unflatten(task.shared)
+            return [models[client] for client in sorted(models, key=int)]

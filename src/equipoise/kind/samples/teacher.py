@@ -1,0 +1,43 @@
+"""What the server sends beside the model before the first step: features of its public pool, seen by its teacher.
+
+teacher = the common start, trained on the pool by the same loop as a client        z = f/‖f‖ of the pool's samples
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from equipoise.balance.none import none
+from equipoise.client.samples import SampleFeed, SampleWork
+from equipoise.client.train import Recipe, train
+from equipoise.core.clock import Clock
+from equipoise.core.errors import ClientError
+from equipoise.core.streams import stream
+from equipoise.core.values import ClientFailure, State, Task
+from equipoise.data.splits import Splits
+from equipoise.kind.samples.site import SampleSite
+from equipoise.models.outputs import InputReader, outputs_of
+
+
+def first_broadcast(site: SampleSite, splits: Splits, start: State) -> State:
+    """Nothing for a method without a teacher."""
+    teacher, config, pool = site.method.teacher, site.config, splits.public
+    if teacher is None:
+        return {}
+    network = site.network()
+    work = SampleWork(config, Clock(1, teacher.epochs), pool, site.inputs)
+    task = Task(0, site.n_clients, range(teacher.epochs), start)
+    feed = SampleFeed(work, task, np.arange(len(pool)), site.count(pool.labels), {})
+    recipe = Recipe(config, network, teacher.objective, none(), work, lambda _: feed)
+    torch.set_num_threads(config.engine.threads)
+    (taught,) = train(recipe, [task])
+    if isinstance(taught, ClientFailure):
+        raise ClientError(f"the server's teacher failed: {taught.error}")
+    network.load_state_dict(dict(taught.model))
+    drawn = stream(config.seed, "public-features").permutation(len(pool))[: teacher.features]
+    sent = pool.take(drawn)
+    reader = InputReader(site.inputs, config.evaluate.batch)
+    features = F.normalize(outputs_of(network, sent.inputs, reader).features, dim=1).clone()
+    return {f"{teacher.name}.features": features, f"{teacher.name}.labels": torch.from_numpy(sent.labels)}

@@ -1,0 +1,93 @@
+"""What the machines that run clients hold, whatever the kind of data: a site.
+
+A site makes the recipe of training, answers what servers ask, and can be sent to another process as arrays and facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.values import Event, Indices, Labels, State, Task
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from equipoise.client.train import Recipe
+    from equipoise.config.schema import Config
+    from equipoise.evaluate.judge import Judge
+    from equipoise.partition.divide import Partition
+
+Arrays = Mapping[str, NDArray[Any]]
+Shared = tuple[Arrays, Mapping[str, Any]]
+
+
+class Site(Protocol):
+    """The configuration, the training data, and who owns which."""
+
+    @property
+    def config(self) -> Config: ...
+
+    @property
+    def n_clients(self) -> int: ...
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether all clients can be gone through; not where they are drawn when they are asked for."""
+
+    @property
+    def together(self) -> int:
+        """How many clients train along one axis."""
+
+    def counts(self, client: int) -> Labels:
+        """How many samples of each class a client has."""
+
+    def samples(self, client: int) -> int:
+        """How many samples a client has."""
+
+    def is_idle(self, client: int, step: int) -> bool:
+        """Whether a client has nothing to train on at that step."""
+
+    def recipe(self) -> Recipe: ...
+
+    def answer(self, recipe: Recipe, task: Task) -> State:
+        """What a client says to the task's question."""
+
+    def multiply_adds(self) -> int | None:
+        """Of one sample's forward pass; None where nobody counts them."""
+
+    def shared(self) -> Shared:
+        """What other processes need to have the same site: arrays, and facts as JSON takes them."""
+
+
+def nothing(start: State) -> State:
+    return {}
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a kind of data makes of a configuration."""
+
+    partition: Partition
+    site: Site
+    judge: Judge
+    model: nn.Module
+    notes: tuple[Event, ...] = ()
+    """What the data's reader had to say."""
+    first_broadcast: Callable[[State], State] = nothing
+    """The common start → what the server sends beside it before the first step."""
+
+
+def ragged(name: str, parts: Sequence[Indices]) -> dict[str, NDArray[Any]]:
+    """Arrays of different lengths as one, and where each begins."""
+    return {name: np.concatenate(parts), f"{name}.bounds": np.cumsum([0, *(len(part) for part in parts)])}
+
+
+def unragged(name: str, arrays: Arrays) -> list[Indices]:
+    whole, bounds = arrays[name], arrays[f"{name}.bounds"]
+    return [whole[start:stop] for start, stop in pairwise(bounds)]

@@ -1,0 +1,144 @@
+"""One step of a federation: clients train, the server merges.
+
+    updates = engine.map(tasks of the cohort)        server = merge(server, updates)
+
+With rounds the server's model goes down at each step. With one-shot communication nothing does: every client goes on
+from its own model, and the merge at a checkpoint only observes, so it starts from the common start each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from equipoise.core.errors import ClientError
+from equipoise.core.streams import stream
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Result, State, Task
+from equipoise.engine.engine import Engine
+from equipoise.run.build import Federation
+from equipoise.run.state import Snapshot
+from equipoise.server.admit import objection
+from equipoise.server.merge import ServerState
+from equipoise.server.predict import Merged
+
+Tick = Callable[[int, int, int, Result], None]
+"""(step, clients done, clients in the cohort, the newest result)"""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A step under way: what clients were asked to do, and their answers as they come."""
+
+    step: int
+    tasks: Sequence[Task]
+    answers: Iterator[Result]
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """A step after its merge, before anything is scored."""
+
+    step: int
+    tasks: Sequence[Task]
+    updates: Sequence[ClientUpdate]
+    events: Sequence[Event]
+    start: State
+    """What the clients started from."""
+    snapshot: Snapshot
+    merged: Merged
+
+
+def begin(federation: Federation, engine: Engine, snapshot: Snapshot, step: int) -> Begun:
+    tasks = plan(federation, snapshot, step)
+    return Begun(step, tasks, engine.map(tasks))
+
+
+def advance(federation: Federation, engine: Engine, snapshot: Snapshot, begun: Begun, tick: Tick) -> Advanced:
+    """Wait for the clients of a step, and merge what may be merged."""
+    step, results = begun.step, []
+    for result in begun.answers:
+        results.append(result)
+        tick(step, len(results), len(begun.tasks), result)
+    now = replace(snapshot, server=replace(snapshot.server, progress=step / federation.config.steps))
+    start = federation.start if federation.carries else now.server.model
+    updates, refused = admitted(results, start, step)
+    after, merged = merge(federation, now, updates, results, step)
+    return Advanced(step, begun.tasks, updates, [*engine.take_events(), *refused], start, after, merged)
+
+
+def plan(federation: Federation, snapshot: Snapshot, step: int) -> list[Task]:
+    """Who trains, and from what."""
+    epochs = federation.clock.span(step) if federation.method.trains else range(0)
+    shared = {**(federation.start if federation.carries else snapshot.server.model), **snapshot.broadcast}
+    clients = [client for client in cohort(federation, step) if client not in snapshot.stopped]
+    return [Task(step, client, epochs, shared, snapshot.own.get(client, ClientState())) for client in clients]
+
+
+def cohort(federation: Federation, step: int) -> list[int]:
+    """The clients of a step: a fraction, drawn anew each round; with one-shot communication once.
+
+    Whoever has nothing to train on at that step is replaced by somebody who has, as long as there is anybody.
+    """
+    roster, n_clients = federation.roster, federation.n_clients
+    size = max(1, round(federation.config.server.fraction * n_clients))
+    draw = stream(federation.config.seed, "cohort", 0 if federation.config.is_one_shot else step)
+    drawn = draw.choice(n_clients, size, replace=False).tolist()
+    going = [client for client in drawn if not roster.is_idle(client, step)]
+    if len(going) < size:
+        others = set(range(n_clients)).difference(drawn)
+        ready = [client for client in sorted(others) if not roster.is_idle(client, step)]
+        going += draw.choice(ready, min(size - len(going), len(ready)), replace=False).tolist() if ready else []
+    return sorted(going)
+
+
+def admitted(results: Sequence[Result], like: State, step: int) -> tuple[list[ClientUpdate], list[Event]]:
+    """The updates that may be merged and an event for each that may not, in client order, whoever answered first."""
+    updates, events = [], []
+    for result in sorted(results, key=lambda result: result.client):
+        if isinstance(result, ClientFailure):
+            events.append(Event(f"client-{result.kind}", result.error, step, result.client))
+        elif (reason := objection(result, like)) is not None:
+            events.append(Event("update-refused", f"client {result.client}: {reason}", step, result.client))
+        else:
+            updates.append(result)
+    if not updates:
+        first = events[0].message if events else f"at checkpoint {step + 1} there was nobody left to ask"
+        raise ClientError(f"no client gave an update; the first of {len(events)}: {first}")
+    return updates, events
+
+
+def merge(
+    federation: Federation, snapshot: Snapshot, updates: Sequence[ClientUpdate], results: Sequence[Result], step: int
+) -> tuple[Snapshot, Merged]:
+    """The state after a step, and what is scored."""
+    given = {update.client for update in updates}
+    if federation.carries:
+        own = {**snapshot.own, **{update.client: update.own for update in updates}}
+        stopped = snapshot.stopped | {result.client for result in results if result.client not in given}
+        server, merged = merge_latest(federation, own)
+        broadcast = snapshot.broadcast if federation.config.is_one_shot else {**snapshot.broadcast, **server.broadcast}
+        return replace(snapshot, server=server, own=own, stopped=stopped, broadcast=broadcast), merged
+    kept = {update.client: carried(federation, update) for update in updates}
+    kept = {client: own for client, own in kept.items() if own.model or own.policy or own.memory or own.handle}
+    server = federation.merge(snapshot.server, updates, step)
+    broadcast = {**snapshot.broadcast, **server.broadcast}
+    after = replace(snapshot, server=server, own={**snapshot.own, **kept}, broadcast=broadcast)
+    return after, Merged(server.model, updates, server.broadcast)
+
+
+def carried(federation: Federation, update: ClientUpdate) -> ClientState:
+    """What a client keeps from round to round: what is personal, its policy and its memory."""
+    if update.own.handle:
+        return ClientState(handle=update.own.handle)
+    mine = {name: update.model[name] for name in federation.personal}
+    return ClientState(model=mine, policy=update.own.policy, memory=update.own.memory)
+
+
+def merge_latest(federation: Federation, own: Mapping[int, ClientState]) -> tuple[ServerState, Merged]:
+    """The merge of each client's latest state, from the common start."""
+    everybody = []
+    for client, state in sorted(own.items()):
+        counts = federation.roster.counts(client).tolist()
+        everybody.append(ClientUpdate(client, sum(counts), state.model, state, {}, counts))
+    server = federation.merge(ServerState(federation.start), everybody)
+    return server, Merged(server.model, everybody, server.broadcast)
