@@ -10,7 +10,8 @@ EQUIPOISE_TEST_THREADS=2 runs the same tests with two threads; the default is on
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import NoReturn
 
 import numpy as np
@@ -22,7 +23,9 @@ from torch import Tensor
 from equipoise.config.blocks import EngineOptions
 from equipoise.config.schema import Config
 from equipoise.config.traits import HISTORIES
-from equipoise.core.registry import ENGINES, Registry
+from equipoise.core.loading import LOADED
+from equipoise.core.plugins import INSTALLED
+from equipoise.core.registry import ENGINES, REGISTRIES, Registry
 from equipoise.core.values import ClientState, ClientUpdate
 from equipoise.run.build import Federation, build
 from equipoise.server.predict import Outputs, ServerView
@@ -133,3 +136,20 @@ def federation_of() -> Callable[[Config], Federation]:
         return known[key]
 
     return get
+
+
+@pytest.fixture
+def own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test registers, loads and imports as a plugin is gone afterwards."""
+    for registry in REGISTRIES:
+        registry.names()
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    monkeypatch.setattr(LOADED, "plugins", dict(LOADED.plugins))
+    monkeypatch.setattr(LOADED, "cells", dict(LOADED.cells))
+    monkeypatch.setattr(INSTALLED, "broken", [])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    known = set(sys.modules)
+    yield
+    for name in set(sys.modules) - known:
+        if not name.startswith("equipoise."):
+            del sys.modules[name]

@@ -127,4 +127,4 @@ def preset(name: str, kinds: Sequence[str]) -> str:
         server = [line for line in server if not line.startswith("aggregate")]  # etf-align merges in its own way
     both = [f"server: {{{', '.join(server)}}}"] if server else []
     head = f"# A small run with what {name} brings.   equipoise run {name}/small"
-    return "\n".join([head, "preset: fedavg", "rounds: 3", *method, *lines, *both]) + "\n"
+    return "\n".join([head, "preset: fedavg", f"name: {name}", "rounds: 3", *method, *lines, *both]) + "\n"

@@ -102,7 +102,10 @@ def _import(name: str, value: Any, whose: str) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, PLAIN) or (isinstance(value, tuple) and all(map(_is_plain, value)))
+    """Whether it can be written down as it is now, whatever became of it since its statement ran."""
+    if isinstance(value, dict):
+        return all(_is_plain(key) and _is_plain(inner) for key, inner in value.items())
+    return isinstance(value, PLAIN) or (isinstance(value, tuple | list) and all(map(_is_plain, value)))
 
 
 def _texts(entries: Sequence[Entry[Any]], namespace: Mapping[str, Any]) -> list[str]:

@@ -98,7 +98,10 @@ def plugins_of(entries: Iterable[Entry[Any]]) -> list[Plugin]:
 
 def once(plugins: Sequence[Plugin]) -> list[Plugin]:
     """Each of them, the first time that it is there."""
-    return list({(plugin.name, plugin.sha256): plugin for plugin in reversed(plugins)}.values())[::-1]
+    found: dict[tuple[str, str | None], Plugin] = {}
+    for plugin in plugins:
+        found.setdefault((plugin.name, plugin.sha256), plugin)
+    return list(found.values())
 
 
 def _plugin_of(entry: Entry[Any]) -> Plugin:
