@@ -85,11 +85,7 @@ class Registry(Generic[T]):
         keys = (entry.name, *entry.aliases)
         for key in keys:
             if key in self._entries and not _replaces(entry, self._entries[key]):
-                raise PluginError(
-                    f"{self.kind} '{key}' is registered twice",
-                    where=f"{self._entries[key].origin} and {entry.origin}",
-                    fix="give one of them another name, or leave one of the two packages out",
-                )
+                raise _clash(self._entries[key], entry, key)
         self._entries |= dict.fromkeys(keys, entry)
 
     @property
@@ -148,6 +144,14 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         return sorted(entry.name for entry in self)
+
+
+def _clash(old: Entry[Any], new: Entry[Any], key: str) -> PluginError:
+    fix = "give one of them another name, or leave one of the two packages out"
+    if new.origin.is_cell and old.origin.module == MAIN:
+        fix = "the notebook's code has changed since: go on in another process (`equipoise resume`), or restart it"
+    where = f"{old.origin} and {new.origin}"
+    return PluginError(f"{new.kind} '{key}' is registered twice", where=where, fix=fix)
 
 
 def _replaces(new: Entry[Any], old: Entry[Any]) -> bool:
