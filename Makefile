@@ -47,7 +47,7 @@ bench: setup           ## ratios measured side by side in one run
 	$(BIN)/equipoise bench
 
 bench-rivals: $(RIVALS)/.ready  ## against pfl-research and Flower, which want older packages: in an environment of their own
-	$(RIVALS)/bin/equipoise bench cohort tiny
+	$(RIVALS)/bin/python -m scripts.rivals cohort tiny
 
 $(RIVALS)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(RIVALS)

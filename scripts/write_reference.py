@@ -1,4 +1,4 @@
-"""Write docs/reference from the code: commands, configuration, registered names, presets, errors.
+"""Write docs/reference from the code: commands, the library, configuration, registered names, presets, errors.
 
     python scripts/write_reference.py            write the pages
     python scripts/write_reference.py --check    exit 1 when a page is stale
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import pkgutil
 import re
 import sys
@@ -265,6 +266,7 @@ def pages() -> dict[str, str]:
     """File name → text of every generated page."""
     parts = {
         "commands.md": commands(),
+        "api.md": library(),
         "config.md": config(),
         "methods.md": methods(),
         "balances.md": balances(),
@@ -371,6 +373,115 @@ def _about(param: Any) -> str:
     default = param.default if param.show_default and not getattr(param, "is_flag", False) else None
     shown = f" Default: `{default}`." if default not in (None, "") else ""
     return re.sub(r"\s+\[default: (.*?)\]$", r" Default: `\1`.", param.help) + shown
+
+
+# the library
+
+QUOTES = "'"
+TYPES = [
+    ("Source", "the name of a preset, a YAML file, a mapping of settings, or a `Config`"),
+    ("Settings", "a mapping of keys (nested, dotted, or other accepted names), or a list of `key=value` texts"),
+    ("StoreAt", "a file or a `postgresql://` URL; None is `EQUIPOISE_STORE`, or `runs/equipoise.db` here"),
+    (
+        "ProgressOf",
+        "None for what suits the place, True, False, or an object with the methods of `api.progress.Follows`",
+    ),
+    ("AnyRun", "a run, its id, the beginning of one, or `latest`"),
+    ("FollowsSweep", "None for what suits the place, True, False, or a function that is called with the cells"),
+    ("Page, Form", "`html` or `md`; `svg`, `png`, `pdf`, `latex` or `parquet`"),
+    ("Who", "a client's number, `server`, or `everyone`"),
+    ("Picture", "a chart of Altair"),
+    ("Target", "a run, its id, a file of telemetry, or a frame of polars or pandas"),
+]
+
+
+def library() -> Iterator[str]:
+    names = [name for name in equipoise.__all__ if not name.startswith("_")]
+    things = {name: getattr(equipoise, name) for name in names}
+    yield "# The library"
+    yield (
+        "`import equipoise as eq` gives what the commands give. Importing it loads neither torch nor pydantic nor"
+        " polars. Errors are [our error classes](errors.md); nothing ends the process. What is returned shows itself"
+        " in a notebook. A first tour: [in a notebook](../tutorials/in-a-notebook.ipynb). Tables are frames of polars;"
+        " `.to_pandas()` needs `pip install pandas pyarrow`."
+    )
+    yield "## Words in signatures"
+    yield table(["word", "what may stand there"], [(_keys(name), text) for name, text in TYPES])
+    for name in names:
+        if name.islower():
+            yield f"## eq.{name}"
+            yield from _callable(f"eq.{name}", things[name])
+    for name, thing in things.items():
+        if inspect.isclass(thing) and thing.__module__.startswith("equipoise.api"):
+            yield from _class(name, thing)
+    yield "## Registries"
+    yield "What can be chosen by name: `.names()` lists, `.find(name)` gives an entry with its settings and summary."
+    rows = [[f"`eq.{name}`", things[name].kind, f"`{things[name].package}`"] for name in names if name.isupper()]
+    yield table(["name", "key", "defined in"], rows)
+    rest = [f"`{name}`" for name in names if inspect.isclass(things[name]) and "api" not in things[name].__module__]
+    yield "## Other names"
+    yield f"{', '.join(rest)}: the checked configuration, findings, and [errors](errors.md)."
+
+
+def _class(name: str, kind: type) -> Iterator[str]:
+    yield f"## {name}"
+    yield inspect.getdoc(kind) or ""
+    members = {key: value for key, value in vars(kind).items() if not key.startswith("_")}
+    rows = [[f"`.{key}`", _first(value)] for key, value in members.items() if isinstance(value, property)]
+    rows += [[f"`.{key}`", text] for key, text in _fields(kind)]
+    if rows:
+        yield table(["attribute", "what it is"], sorted(rows))
+    for key, value in members.items():
+        if inspect.isfunction(value):
+            yield f"### {name}.{key}"
+            yield from _callable(f".{key}", value)
+
+
+def _fields(kind: type) -> list[tuple[str, str]]:
+    """The fields of a dataclass, with the text that stands below each."""
+    found = []
+    body = inspect.getsource(kind)
+    for key in inspect.get_annotations(kind):
+        below = re.search(rf'^    {key}: [^\n]*\n    """(.*?)"""', body, re.DOTALL | re.MULTILINE)
+        found.append((key, " ".join(below[1].split()) if below else ""))
+    return found
+
+
+def _first(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _signature(signature: inspect.Signature, taken: int) -> str:
+    """On one line where it fits, otherwise a parameter on each."""
+    found, kinds = [], [each.kind for each in signature.parameters.values()]
+    for each in signature.parameters.values():
+        if each.kind is each.KEYWORD_ONLY and found and "*" not in found and each.VAR_POSITIONAL not in kinds:
+            found.append("*")
+        star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        default = "" if each.default is each.empty else f" = {each.default!r}"
+        found.append(
+            each.name if each.name == "self" else f"{star}{each.name}: {each.annotation.strip(QUOTES)}{default}"
+        )
+        if each.kind is each.POSITIONAL_ONLY and kinds.count(each.kind) == len(found):
+            found.append("/")
+    shown = [part for part in found if part != "self"]
+    result = f" -> {signature.return_annotation.strip(QUOTES)}"
+    line = f"({', '.join(shown)}){result}"
+    return line if taken + len(line) <= 110 else "(\n" + "".join(f"    {part},\n" for part in shown) + f"){result}"
+
+
+def _callable(shown: str, function: Any) -> Iterator[str]:
+    """The signature, and the docstring with its arguments as a table."""
+    text = _signature(inspect.signature(function), len(shown))
+    yield f"```python\n{shown}{text}\n```"
+    for part in (inspect.getdoc(function) or "").split("\n\n"):
+        title, _, rest = part.partition(":\n")
+        if title in {"Args", "Raises"}:
+            pairs = re.findall(r"^    (\w+): (.*?)(?=^    \w+: |\Z)", rest, re.DOTALL | re.MULTILINE)
+            rows = [[f"`{name}`", " ".join(about.split())] for name, about in pairs]
+            yield table(["argument" if title == "Args" else "error", ""], rows)
+        else:
+            yield f"{title}: {' '.join(rest.split())}" if title == "Returns" else part
 
 
 # configuration
@@ -602,16 +713,18 @@ def datasets() -> Iterator[str]:
 def _facts() -> Iterator[str]:
     """A table of the image sets and one of the sets of interactions."""
     from equipoise.data.known import KNOWN, KnownImages, KnownInteractions
+    from equipoise.kind.check import known_of
 
     images, interactions = [], []
-    for name in registry.DATASETS.names():
-        known, places = KNOWN[name], _places(name)
+    for entry in registry.DATASETS:
+        name, known, places = entry.name, known_of(entry), _places(entry.name)
         if isinstance(known, KnownImages):
-            shape = "×".join(map(str, known.shape))
-            images.append([f"`{name}`", str(known.n_classes), shape, f"{known.train} + {known.test}", places])
+            shape = "×".join(map(str, known.shape or "–"))
+            counts = "–" if known.train is None else f"{known.train} + {known.test}"
+            images.append([f"`{name}`", str(known.n_classes or "–"), shape, counts, places])
         elif isinstance(known, KnownInteractions):
-            counts = [str(count or "–") for count in (known.users, known.items, known.interactions)]
-            interactions.append([f"`{name}`", *counts, places])
+            sizes = [str(count or "–") for count in (known.users, known.items, known.interactions)]
+            interactions.append([f"`{name}`", *sizes, places])
     yield table(["set", "classes", "shape", "train + test", "files looked for"], images)
     yield table(["set", "users", "items", "interactions", "files looked for"], interactions)
     terms = {known.terms for known in KNOWN.values() if known.terms}
@@ -621,8 +734,11 @@ def _facts() -> Iterator[str]:
 def _places(name: str) -> str:
     from equipoise.data.source import SOURCES
 
-    if "own-file" in registry.DATASETS.find(name).traits:
+    traits = registry.DATASETS.find(name).traits
+    if "own-file" in traits:
         return "the one that `data.file` names"
+    if "own-folder" in traits:
+        return "those of the folder that `data.folder` names"
     return ", ".join(f"`{place}`" for place in SOURCES[name].places) if name in SOURCES else "none: embedded"
 
 

@@ -115,13 +115,13 @@ def update(client: int, samples: int, model: Mapping[str, Tensor], **metrics: fl
     return ClientUpdate(client, samples, model, ClientState(model), metrics)
 
 
-def view(asked: Outputs) -> ServerView:
-    """One in which a server learns what models see in the images to be classified, and nothing else."""
+def view(outputs: Outputs) -> ServerView:
+    """One in which a server learns what models say of the samples to be classified, and nothing else."""
 
     def refused(*_: object) -> NoReturn:
-        raise AssertionError("this server asks for nothing but answers")
+        raise AssertionError("this server needs nothing but outputs")
 
-    return ServerView(asked, noise=refused, ask=refused, recalibrated=refused)
+    return ServerView(outputs, noise=refused)
 
 
 @pytest.fixture(scope="session")

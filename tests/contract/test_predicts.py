@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from equipoise.core.exchanges import SECOND_EXCHANGE
+from equipoise.core.exchanges import needs_second_exchange
 from equipoise.core.registry import PREDICTS
 from equipoise.core.values import State
 from equipoise.models.classifier import ModelOutput
@@ -100,4 +100,4 @@ def test_a_second_exchange_is_one_that_sends_clients_what_they_did_not_have(situ
         return asked.recalibrated(model)
 
     PREDICTS.find(name).make(replace(asked, ask=ask, recalibrated=recalibrated), merged)
-    assert bool(sent) == (name in SECOND_EXCHANGE)
+    assert bool(sent) == needs_second_exchange(name)

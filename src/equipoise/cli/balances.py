@@ -9,7 +9,7 @@ from equipoise.cli.options import Json, Name, named, print_json, say_broken, tit
 
 
 def balances(name: Name = None, as_json: Json = False) -> None:
-    """List the λ policies, or one of them: formula, settings, fixed point, and whether it works."""
+    """List the λ policies, or show one: formula, settings, fixed point, and whether it works."""
     entries = named(described(), name, "balance")
     say_broken()
     if as_json:

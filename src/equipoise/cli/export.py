@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from equipoise.cli.options import Language, Runs, StoreAt, SweepName, chosen_runs
+from equipoise.cli.options import Language, Runs, StoreAt, SweepName
 
 
 class To(StrEnum):
@@ -27,7 +27,7 @@ def export(
     language: Annotated[Language, typer.Option("--lang", help="Language of the figures.")] = Language.en,
     store: StoreAt = None,
 ) -> None:
-    """Take things out: figures as SVG, PNG or PDF, the results as a LaTeX table, all numbers as Parquet.
+    """Export figures as SVG, PNG or PDF, the results as a LaTeX table, or all numbers as Parquet.
 
     `svg`, `png` and `pdf` write every figure of every run to a folder of its own, `latex` writes results.tex, and
     `parquet` writes metrics.parquet (run, step, round, client, name, value) with runs.json beside it.
@@ -38,16 +38,8 @@ def export(
 
       equipoise export --sweep studies/demo --to latex -o paper
     """
-    from equipoise.report import export as out
-    from equipoise.store.database import open_existing
+    from equipoise.api.export import export as write
 
-    with open_existing(store) as opened:
-        chosen, labels = chosen_runs(opened, runs, sweep)
-        if to is To.latex:
-            written = out.write_results(opened, chosen, labels, output)
-        elif to is To.parquet:
-            written = out.write_numbers(opened, chosen, output)
-        else:
-            written = out.write_figures(opened, chosen, output, to.value, language.value)
+    written = write(runs, to.value, output, sweep=sweep, language=language.value, store=store)
     for path in written:
         typer.echo(f"written: {path}")

@@ -9,7 +9,7 @@ from equipoise.cli.options import Json, Name, named, print_json, say_broken, tit
 
 
 def methods(name: Name = None, as_json: Json = False) -> None:
-    """List the methods, or one of them: the five answers, and settings with their defaults, from the code itself."""
+    """List the methods, or show one: its five answers, and its settings with their defaults."""
     entries = named(described(), name, "method")
     say_broken()
     if as_json:

@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from equipoise.core.errors import ConfigError, Problem
-from equipoise.core.registry import suggestion
 
 TEMPLATE = Path(__file__).parent / "template"
 RULE = """ill, well = (testing.recording_of(server={{"accuracy/merged": [value]}}) for value in (0.5, 0.999))
@@ -70,6 +69,8 @@ def plugin(
 
 
 def _chosen(kinds: str) -> list[str]:
+    from equipoise.core.registry import suggestion
+
     asked = list(KINDS) if kinds == "all" else [kind.strip() for kind in kinds.split(",")]
     unknown = [kind for kind in asked if kind not in KINDS]
     if unknown:

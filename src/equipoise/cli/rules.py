@@ -8,7 +8,7 @@ from equipoise.cli.options import Json, Name, named, print_json, say_broken, tit
 
 
 def rules(name: Name = None, as_json: Json = False) -> None:
-    """List the failures that are looked for, or one of them: what the rule reads, its limits, cause and remedies."""
+    """List the rules of the diagnosis, or show one: what it reads, its limits, cause and remedies."""
     entries = named(described(), name, "rule")
     say_broken()
     if as_json:

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from equipoise.config.choices import Prototypes, Schedule
-from equipoise.core.options import Growing, Options
+from equipoise.core.options import Options
 
 
 class DataOptions(Options):
@@ -26,6 +26,9 @@ class SampleOptions(DataOptions):
     test_limit: int | None = Field(None, ge=1, description="use this many test samples, drawn at random")
     validation: float = Field(0.1, gt=0, lt=1, description="share of train that only the evaluator sees")
     public: float = Field(0.0, ge=0, lt=1, description="share of train that the server holds; no client gets it")
+    local_test: float = Field(
+        0.0, ge=0, lt=1, description="share of every client's own images that it is tested on and never trains on"
+    )
 
 
 class ImageOptions(SampleOptions):
@@ -85,6 +88,34 @@ class PartitionOptions(Options):
     min_size: int = Field(2, ge=1, description="every client gets at least this many images, by repair")
 
 
+class ScenarioOptions(Options):
+    """What makes clients differ beside the partition: wrong labels, shifted images. Only training images change."""
+
+    label_noise: float = Field(0.0, ge=0, le=1, description="share of a client's labels replaced by another class")
+    shift: Literal["none", "rotation", "colour", "blur"] = Field(
+        "none", description="how a client's images are changed, each client by numbers of its own"
+    )
+    strength: float = Field(
+        0.5, gt=0, le=1, description="of the shift: 1 is any angle, any colour, a blur of an eighth"
+    )
+    clients: float = Field(1.0, gt=0, le=1, description="share of the clients that are concerned, drawn at random")
+
+    @field_validator("strength", "clients")
+    @classmethod
+    def _of_something(cls, value: float, info: ValidationInfo) -> float:
+        is_default = value == cls.model_fields[str(info.field_name)].default
+        has_noise = info.field_name == "clients" and info.data.get("label_noise")
+        if not is_default and not has_noise and info.data.get("shift") == "none":
+            raise ValueError(
+                "does nothing without a shift" + (" or label_noise" if info.field_name == "clients" else "")
+            )
+        return value
+
+    @property
+    def is_empty(self) -> bool:
+        return self.label_noise == 0 and self.shift == "none"
+
+
 class ModelOptions(Options):
     """The network every client trains."""
 
@@ -110,10 +141,8 @@ class Stage(Options):
     groups: list[str] = Field(min_length=1, description="what is trained; everything else is frozen")
 
 
-class ClientOptions(Growing):
+class ClientOptions(Options):
     """How a client trains."""
-
-    late = frozenset({"terms"})
 
     epochs: int = Field(1, ge=1, description="epochs per round; with one-shot communication, of the whole run")
     batch: int = Field(32, ge=1, description="images, or windows of a history, per step; a last batch is kept")
@@ -138,10 +167,8 @@ class AggregateOptions(Options):
     name: str = "mean"
 
 
-class ServerOptions(Growing):
+class ServerOptions(Options):
     """Who takes part, how the server merges, and how the merged thing predicts."""
-
-    late = frozenset({"aggregate"})
 
     fraction: float = Field(1.0, gt=0, le=1, description="share of the clients that train in a round")
     merge: Prototypes | None = Field(None, description="how prototypes are merged; by default plain, as published")

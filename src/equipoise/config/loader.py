@@ -63,8 +63,9 @@ class Request:
     data_path: Path | None
 
 
-def load(source: str | Path | Mapping[str, Any], overrides: Iterable[str] = ()) -> Request:
-    """The configuration of a preset name, a YAML file or a mapping, with `key=value` overrides applied."""
+def load(source: str | Path | Mapping[str, Any], overrides: Iterable[str] | Mapping[str, Any] = ()) -> Request:
+    """The configuration of a preset name, a YAML file or a mapping, with overrides applied: `key=value` texts, or a
+    mapping of keys and blocks."""
     given = flat_overrides(overrides)
     data_path = given.pop("data.path", None)
     base = source_flat(source)
@@ -142,7 +143,10 @@ def value_of(text: str) -> Any:
         return text
 
 
-def flat_overrides(overrides: Iterable[str]) -> Flat:
+def flat_overrides(overrides: Iterable[str] | Mapping[str, Any]) -> Flat:
+    """Settings over others as dotted keys, their plugins loaded."""
+    if isinstance(overrides, Mapping):
+        return with_plugins(flat(overrides), Path.cwd())
     items: list[tuple[str, Any]] = []
     problems = []
     for text in overrides:
@@ -213,10 +217,16 @@ def _kept(block: str, registry: Any, name: str, before: Any) -> set[str] | None:
         return None  # reported by check, with a suggestion
     known = set(options.model_fields)
     base = type(Config.model_fields[block].default) if block in NAMED else Options
-    common = set(base.model_fields) & known
+    shared = base.model_fields
+    common = {key for key in shared if key in known and not _leaves_open(key, shared, options.model_fields)}
     if block == "model" and (issubclass(former, options) or issubclass(options, former)):
         common = set(former.model_fields) & known
     return common | ({"alpha"} & known)
+
+
+def _leaves_open(key: str, shared: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
+    """Whether a name has no value for a key that the others have one for: a split file says how many clients it has."""
+    return own[key].default is None and shared[key].default is not None
 
 
 def nested(layer: Flat) -> dict[str, Any]:

@@ -21,15 +21,17 @@ from equipoise.config.blocks import (
     MethodOptions,
     ModelOptions,
     PartitionOptions,
+    ScenarioOptions,
     ServerOptions,
 )
+from equipoise.config.later import without_later
 from equipoise.config.plugins import KEY, listed
 from equipoise.config.traits import ANY_DATA, LABELS
 from equipoise.core.clock import Clock
 from equipoise.core.entry import Entry
 from equipoise.core.errors import ConfigError, Problem, UnknownName
 from equipoise.core.loading import Plugin
-from equipoise.core.options import Growing, Options
+from equipoise.core.options import Options
 from equipoise.core.plugins import once, plugins_of
 from equipoise.core.registry import (
     AGGREGATES,
@@ -67,13 +69,12 @@ PLAIN: dict[str, type[Options]] = {
     "client": ClientOptions,
     "server": ServerOptions,
     "evaluate": EvaluateOptions,
+    "scenario": ScenarioOptions,
 }
 
 
-class Config(Growing):
+class Config(Options):
     """One run. `seed` is the random seed; the axis is `rounds` or, with one-shot communication, `checkpoints`."""
-
-    late = frozenset({KEY})
 
     name: str = Field("run", pattern=r"^[A-Za-z0-9][\w.-]*$", description="what the run is called")
     seed: int = Field(0, ge=0, description="random seed of the whole run")
@@ -101,6 +102,7 @@ class Config(Growing):
     server: ServerOptions = ServerOptions()
     engine: SerializeAsAny[EngineOptions] = EngineOptions()
     evaluate: EvaluateOptions = EvaluateOptions()
+    scenario: ScenarioOptions = ScenarioOptions()
 
     @field_validator("guard", mode="before")
     @classmethod
@@ -161,7 +163,7 @@ class Config(Growing):
 
 
 def _hash(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(without_later(content), sort_keys=True).encode()).hexdigest()
 
 
 def check(raw: Mapping[str, Any]) -> Config:

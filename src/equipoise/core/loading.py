@@ -16,13 +16,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from equipoise.core.cells import run_cells
 from equipoise.core.contents import content_hash, root_folder
 from equipoise.core.entry import Entry
 from equipoise.core.errors import PluginError
-from equipoise.core.options import Growing
+from equipoise.core.options import Options
 from equipoise.core.origin import CELLS, failure
 from equipoise.core.registry import REGISTRIES
 
@@ -30,10 +30,8 @@ FILES = "equipoise_plugin_"
 """Begins the module names of plugins that are single files."""
 
 
-class Plugin(Growing):
+class Plugin(Options):
     """A module that registers things: its name or file alone is enough, the rest is filled in."""
-
-    late = frozenset({"package", "version", "path", "source", "sha256"})
 
     name: str = Field(min_length=1, description="its module; of a file the name without .py")
     package: str | None = Field(None, description="the package that brings it")
@@ -41,6 +39,11 @@ class Plugin(Growing):
     path: str | None = Field(None, description="its file, where it is not an installed package")
     sha256: str | None = Field(None, description="of its content; code that has another is refused")
     source: str | None = Field(None, description="its very code, where it was written in a notebook or a script")
+
+    @model_serializer(mode="wrap")
+    def _what_is_known(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = handler(self)
+        return {key: value for key, value in content.items() if value is not None}
 
     def __str__(self) -> str:
         return f"{self.package or self.name} {self.version or ''}".strip()

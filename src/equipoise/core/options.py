@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    SerializerFunctionWrapHandler,
-    ValidationInfo,
-    field_validator,
-    model_serializer,
-)
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 LARGEST, LARGEST_SEED = 2**31 - 1, 2**63 - 1
 """No setting is a larger whole number: nothing here could count so far, and no store keeps it."""
@@ -37,17 +30,3 @@ class Options(BaseModel):
         if isinstance(value, int) and abs(value) > largest:
             raise ValueError(f"expected a whole number of at most {largest}")
         return value
-
-
-class Growing(Options):
-    """A block with keys that came after runs were stored: where such a key is empty, it is left out of what is stored.
-
-    So runs of earlier versions and of this one that have the same settings say the same, and have the same fingerprint.
-    """
-
-    late: ClassVar[frozenset[str]] = frozenset()
-
-    @model_serializer(mode="wrap")
-    def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        content: dict[str, Any] = handler(self)
-        return {key: value for key, value in content.items() if key not in self.late or value not in (None, [], {})}

@@ -25,6 +25,8 @@ Labels = NDArray[np.int64]
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Channels = tuple[float, ...]
+"""One number per channel of an image, or one for all."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,14 @@ class Samples:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A named image set with the constants that normalise it; `mean` and `std` are per channel, of [0, 1] pixels."""
+    """A named image set with the constants that normalise it: `mean` and `std` of [0, 1] pixels."""
 
     name: str
     train: Images
     test: Images
     classes: tuple[str, ...]
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
+    mean: Channels
+    std: Channels
 
 
 @dataclass(frozen=True)

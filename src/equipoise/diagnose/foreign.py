@@ -35,7 +35,11 @@ def read_table(path: Path, facts: Mapping[str, Any], names: Mapping[str, str]) -
     """Reads the runs of a file; `names` maps their metric names to ours."""
     if not path.is_file():
         raise DataError(f"there is no file '{path}'", fix="give a run id, or a file of telemetry")
-    table = _load(path)
+    return read_frame(_load(path), path, facts, names)
+
+
+def read_frame(table: pl.DataFrame, path: Path, facts: Mapping[str, Any], names: Mapping[str, str]) -> ForeignRuns:
+    """The runs in a table that was read from `path`, or is called so."""
     repairs: list[str] = []
     table = checked(renamed(table, path), path, repairs)
     if names:

@@ -15,11 +15,12 @@ from typing import Any
 from equipoise.config.loader import flat_overrides, layered, nested
 from equipoise.config.schema import check
 from equipoise.core.errors import ConfigError
-from equipoise.core.exchanges import SECOND_EXCHANGE
+from equipoise.core.exchanges import needs_second_exchange
 from equipoise.diagnose.recording import Recording
 
 VALIDATION = "accuracy/validation"
-NO_REMEDY = {*SECOND_EXCHANGE, "common"}
+UNTRAINED = "common"
+"""The control that hears no trained client; never advised."""
 
 
 def always(run: Recording) -> bool:
@@ -77,7 +78,8 @@ def better_server(run: Recording) -> str | None:
     left out.
     """
     own = run.server(VALIDATION)
-    names = {name.removeprefix(f"{VALIDATION}/") for name in run.names(f"{VALIDATION}/*")} - NO_REMEDY
+    recorded = {name.removeprefix(f"{VALIDATION}/") for name in run.names(f"{VALIDATION}/*")} - {UNTRAINED}
+    names = {name for name in recorded if not needs_second_exchange(name)}
     found = {name: float(run.server(f"{VALIDATION}/{name}").values[-1]) for name in sorted(names)}
     best = max(found, key=lambda name: found[name], default=None)
     return best if best is not None and len(own) and found[best] > own.values[-1] else None

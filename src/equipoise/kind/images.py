@@ -22,6 +22,8 @@ KINDS.register("images", module=__name__)(
         content="equipoise.kind.samples.build:content",
         content_key="equipoise.kind.samples.build:content_key",
         describe="equipoise.kind.samples.describe:describe_images",
+        show="equipoise.cli.data_report:print_samples",
+        unpublished="equipoise.data.known:OWN_IMAGES",
         figures=figures("partition accuracy losses lam gradients clients recall geometry features"),
     )
 )

@@ -21,7 +21,9 @@ KINDS.register("interactions", module=__name__)(
         common_encoder="",
         content="equipoise.kind.histories.build:content",
         content_key="equipoise.kind.histories.build:content_key",
-        describe="equipoise.kind.check_interactions:describe_interactions",
+        describe="equipoise.kind.histories.describe:describe_interactions",
+        show="equipoise.cli.data_report:print_interactions",
+        unpublished="equipoise.data.known:OWN_INTERACTIONS",
         figures=figures("accuracy ranking losses lam gradients clients groups router memory drift"),
         unread=(
             "client.augment",
@@ -33,6 +35,10 @@ KINDS.register("interactions", module=__name__)(
             "evaluate.batch",
             "evaluate.beside",
             "evaluate.train_images",
+            "scenario.label_noise",
+            "scenario.shift",
+            "scenario.strength",
+            "scenario.clients",
         ),
     )
 )

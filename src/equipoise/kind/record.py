@@ -42,6 +42,10 @@ class Kind:
     """(config) → text that is equal for configurations whose data has the same hash, so that it is read once."""
     describe: str
     """(content of the set, options, what was published, data folder) → what `equipoise data check` reports."""
+    show: str
+    """(report) → nothing: prints such a report for people."""
+    unpublished: str
+    """A `data.known.Known` for sets that nothing is published of: the user's own, or a plugin's."""
     figures: tuple[str, ...]
     """The report's figures, in their order: (source, words) → figures, as import paths."""
     unread: tuple[str, ...] = ()

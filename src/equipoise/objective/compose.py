@@ -1,4 +1,4 @@
-"""An objective: named base terms and at most one alignment term, over one forward pass.
+"""An objective: named base terms and at most one alignment term, computed from one forward pass.
 
     L_b = Σ base terms        L_a = align
 
@@ -23,9 +23,9 @@ from equipoise.models.classifier import ModelOutput
 
 @dataclass(frozen=True)
 class View:
-    """All a term may look at: features [B, D], logits [B, C], labels [B], weights, what the server sent, and when.
+    """The inputs of a term: features [B, D], logits [B, C], labels [B], weights, what the server sent, and progress.
 
-    share: each sample's part in a mean over the batch, 0 for what fills up a shorter batch; None: all count alike.
+    share: each sample's weight in a mean over the batch, 0 for padding; None: all samples count equally.
     """
 
     features: Tensor
@@ -37,7 +37,7 @@ class View:
     share: Tensor | None = None
 
     def mean(self, each: Tensor) -> Tensor:
-        """Of one number per sample."""
+        """The mean of one number per sample."""
         return each.mean() if self.share is None else (each * self.share).sum()
 
     def cross_entropy(self, logits: Tensor) -> Tensor:
@@ -49,16 +49,16 @@ class View:
 
 @dataclass(frozen=True)
 class Net:
-    """A network as a function, beside the weights it uses."""
+    """A network as a function, with the weights that it uses."""
 
     forward: Callable[..., Any]
     params: State
 
 
 class Batch(NamedTuple):
-    """Normalised images [B, 3, H, W], their labels [B] and shares; with two views, 2B of each; and what was remembered.
+    """Normalised images [B, 3, H, W], labels [B] and shares as in `View`; with two views, 2B of each.
 
-    Shares as in `View`.
+    recalled: what the objective kept from the client's last step.
     """
 
     images: Tensor
@@ -68,10 +68,11 @@ class Batch(NamedTuple):
 
 
 Term = Callable[[View], Tensor]
+"""A loss term: the inputs → one number."""
 Objective = Callable[[Net, Any, State, Moment], Losses]
-"""(network, batch, what the server sent, when) → losses; the batch is what the task's clients learn from."""
+"""(network, batch, what the server sent, progress) → losses."""
 Remember = Callable[[View], State]
-"""What the objective wants to see again at the client's next step, beside what the server sent."""
+"""What the objective keeps for the client's next step, in addition to what the server sent."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.core.exchanges import SECOND_EXCHANGE
+from equipoise.core.exchanges import needs_second_exchange
 from equipoise.report.again import again
 from equipoise.report.bytes import bytes_text
 from equipoise.report.runs import traffic
@@ -133,7 +133,7 @@ def _communication(config: Mapping[str, Any], say: Say) -> str:
     epochs = config["client"]["epochs"]
     if config["communication"] == "one-shot":
         first = say("one-shot", epochs=epochs, checkpoints=config["checkpoints"])
-        return say("second", first=first) if config["server"]["predict"] in SECOND_EXCHANGE else first
+        return say("second", first=first) if needs_second_exchange(config["server"]["predict"]) else first
     return say("rounds", rounds=config["rounds"], epochs=epochs, fraction=config["server"]["fraction"])
 
 

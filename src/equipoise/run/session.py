@@ -31,6 +31,7 @@ from equipoise.diagnose.stored import stored
 from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import Keeper, unpack
+from equipoise.run.extend import extended, extension, lengthened
 from equipoise.run.guard import Guard, Reaction, healed
 from equipoise.run.loop import federate, first_snapshot
 from equipoise.run.opening import opening
@@ -71,23 +72,34 @@ def start(store: Store, request: Request, watch: Watch, member: Membership = ALO
     return run_id
 
 
-def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) -> None:
-    """Go on with a run that was stopped, killed or failed, from its newest whole checkpoint."""
-    if run.status == "done":
-        raise ConfigError(f"run '{run.run_id}' is done: there is nothing left to resume", fix="start a new run")
+def resume(
+    store: Store, run: Run, watch: Watch, data_path: Path | None = None, rounds: int | str | None = None
+) -> None:
+    """Go on with a run that was stopped, killed or failed, from its newest whole checkpoint.
+
+    `rounds`, a total or "+20", makes the run longer; then a run that is done goes on as well.
+    """
+    if run.status == "done" and rounds is None:
+        fix = "start a new run, or give more rounds: `equipoise resume RUN --rounds +20`"
+        raise ConfigError(f"run '{run.run_id}' is done: there is nothing left to resume", fix=fix)
     if run.version != __version__:
         what = f"run '{run.run_id}' was started by version {run.version}; this is {__version__}"
         raise ConfigError(f"{what}, whose numbers may differ", fix="install that version, or start a new run")
     folder, was = folder_of(run, data_path), run.status
     with write.hold(store, run.run_id):  # from here on it looks alive, since we hold it
         run = read.find_run(store, run.run_id)
-        if run.status == "done":  # another process finished it while we waited
+        if run.status == "done" and rounds is None:  # another process finished it while we waited
             return
         so_far = [recorded.event for recorded in read.events(store, run.run_id)]
-        federation = build(healed(check(run.config), so_far), folder)
+        config = check(run.config) if rounds is None else extended(run, so_far, rounds)
+        federation = build(healed(config, so_far), folder)
         here = require_same_data(run, federation, folder)
         server = run.environment.get("predict", here["predict"])  # a healed run was given another one later
-        write.restart(store, run.run_id, {**here, "predict": server})
+        if rounds is None:
+            write.restart(store, run.run_id, {**here, "predict": server})
+        else:
+            longer = lengthened(run, config, {**here, "predict": server})
+            write.extend(store, longer, extension(store, run, config))
         snapshot, first = _newest(store, run.run_id, federation)
         text = f"was {was}; goes on after {first} of {federation.config.steps} checkpoints"
         write.add_events(store, run.run_id, [Event("resumed", text), *_changes(run.environment, here)])

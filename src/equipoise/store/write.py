@@ -48,9 +48,22 @@ def create_run(
 
 def restart(store: Store, run_id: str, environment: Mapping[str, Any]) -> None:
     """Marks the run as running in this process; `resume` calls it before training continues."""
-    changes = {"status": "running", "finished": None, "error": None, "environment": _where_we_are(environment)}
     with writing(store) as connection:
-        _change(connection, store, run_id, **changes)
+        _change(connection, store, run_id, **_running_again(environment))
+
+
+def extend(store: Store, run: NewRun, event: Event) -> None:
+    """The same for a run that goes on under a longer configuration, `run.config`: it is no longer a cell of a sweep."""
+    changes = {"config": run.config, "config_hash": run.config_hash, "sweep": None, "cell": None}
+    run_id = run.run_id
+    with writing(store) as connection:
+        _change(connection, store, run_id, **changes, **_running_again(run.environment))
+        connection.execute(delete(tables.members).where(tables.members.c.run_id == run_id))
+        _insert(connection, tables.events, [_event(run_id, event, event.step)])
+
+
+def _running_again(environment: Mapping[str, Any]) -> dict[str, Any]:
+    return {"status": "running", "finished": None, "error": None, "environment": _where_we_are(environment)}
 
 
 def commit_step(
@@ -195,6 +208,7 @@ __all__ = [
     "add_events",
     "commit_step",
     "create_run",
+    "extend",
     "finish",
     "hold",
     "is_alive",

@@ -5,19 +5,22 @@ import re
 from equipoise.config.blocks import ImageOptions, InteractionOptions
 from equipoise.core.registry import DATASETS
 from equipoise.data.known import KNOWN, KnownImages, KnownInteractions
+from equipoise.data.own import OWN_FILES
 from equipoise.data.planted import PlantedOptions, planted
 from equipoise.data.source import SOURCES
+from equipoise.kind.check import known_of
 
 
 def test_every_set_is_known_and_the_rest_have_files():
-    assert set(KNOWN) == set(DATASETS.names())
-    assert set(SOURCES) == set(KNOWN) - {"digits", "synthetic", "planted", "table"}
+    assert set(KNOWN) == set(DATASETS.names()) - {"table", "folder", "npz"}
+    assert set(SOURCES) == set(KNOWN) - {"digits", "synthetic", "planted"}
+    assert set(OWN_FILES) == set(DATASETS.names()) - set(KNOWN)
 
 
 def test_every_set_is_of_one_kind():
     for entry in DATASETS:
         is_interactions = "interactions" in entry.traits
-        assert isinstance(KNOWN[entry.name], KnownInteractions if is_interactions else KnownImages)
+        assert isinstance(known_of(entry), KnownInteractions if is_interactions else KnownImages)
         assert issubclass(entry.options, InteractionOptions if is_interactions else ImageOptions)
 
 

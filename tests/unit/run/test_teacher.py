@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from equipoise.run.teacher import first_broadcast
 
 from equipoise.config.loader import Request
 from equipoise.run import session
@@ -10,7 +11,6 @@ from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import first_snapshot
 from equipoise.run.session import resume, start
-from equipoise.run.teacher import first_broadcast
 from equipoise.run.watch import Nobody
 from equipoise.store import read
 from tests.conftest import assert_same, one_shot, records, tiny, untouched_rng

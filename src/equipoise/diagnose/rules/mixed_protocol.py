@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from equipoise.core.exchanges import SECOND_EXCHANGE
+from equipoise.core.exchanges import needs_second_exchange
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
@@ -37,7 +37,7 @@ def mixed_protocol(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 def _differs(row: TableRow, first: TableRow) -> list[str]:
     what = [key for key in PROTOCOL if row.settings.get(key) != first.settings.get(key)]
-    again = [one.settings.get("server.predict") in SECOND_EXCHANGE for one in (row, first)]
+    again = [needs_second_exchange(one.settings.get("server.predict")) for one in (row, first)]
     what += ["a second exchange"] if again[0] != again[1] else []
     what += ["the metric"] if row.metric != first.metric else []
     same_seeds = row.results.keys() == first.results.keys()
