@@ -24,6 +24,7 @@ from torch import Tensor
 from equipoise.config.blocks import EngineOptions
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
+from equipoise.config.traits import HISTORIES, NEEDS_ROUNDS, PUBLIC_POOL
 from equipoise.core.registry import ENGINES, METHODS, Registry
 from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.run.build import Federation, build, make_engine
@@ -35,6 +36,10 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 TINY = ("data.limit=200", "data.test_limit=60", "partition.alpha=0.5", "partition.clients=3", "client.epochs=1")
+NEEDS = {
+    "fedbn": ("model=cnn", "model.width=4", "model.features=8", "model.norm=batch"),
+    "fedrep": ("client.epochs=2",),
+}
 Numbers = dict[tuple[int, int | None, str], float]
 THREADS = int(os.environ.get("EQUIPOISE_TEST_THREADS", "1"))
 """How many threads torch has in the tests, and in the runs that do not set `engine.threads`."""
@@ -82,7 +87,8 @@ def under(balance: str) -> tuple[str, ...]:
 
 def tiny(*overrides: str, model: str = "mlp") -> Config:
     """180 digits over three clients, one epoch, two rounds, a perceptron with 16 units; a later override wins."""
-    size = ("model.hidden=16",) if model == "mlp" else ()
+    is_other = any(text.startswith("model=") for text in overrides)
+    size = ("model.hidden=16",) if model == "mlp" and not is_other else ()
     axis = () if "communication=one-shot" in overrides else ("rounds=2",)
     given = {text.split("=")[0]: text for text in (*TINY, f"model={model}", *size, *axis, *overrides)}
     return load("fedavg", list(given.values())).config
@@ -95,12 +101,17 @@ def one_shot(*overrides: str, epochs: int = 4, checkpoints: int = 2, model: str 
 
 def for_images(registry: Registry) -> list[str]:
     """The names of what reads images."""
-    return [entry.name for entry in registry if "interactions" not in entry.traits]
+    return [entry.name for entry in registry if HISTORIES not in entry.traits]
+
+
+def communications(method: str) -> tuple[str, ...]:
+    """With rounds, and with one-shot communication unless the method lives on what goes down."""
+    return ("rounds",) if NEEDS_ROUNDS in METHODS.find(method).traits else ("rounds", "one-shot")
 
 
 def needs(method: str) -> tuple[str, ...]:
     """What a method cannot do without, beside its name."""
-    return ("data.public=0.2",) if METHODS.find(method).make(METHODS.find(method).options()).teacher else ()
+    return ("data.public=0.2",) if PUBLIC_POOL in METHODS.find(method).traits else NEEDS.get(method, ())
 
 
 def records(config: Config | Federation) -> list[Record]:

@@ -15,11 +15,13 @@ from equipoise.engine.messages import results_message, results_of
 from equipoise.kind.site import Site
 from equipoise.run.advance import plan
 from equipoise.run.build import build
+from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate, first_snapshot
 from equipoise.run.state import Record
 from tests.conftest import (
     assert_same,
     assert_same_update,
+    communications,
     for_images,
     needs,
     nobody,
@@ -30,7 +32,7 @@ from tests.conftest import (
     untouched_rng,
 )
 
-COMMUNICATION = ("rounds", "one-shot")
+CASES = [(method, how) for method in for_images(METHODS) for how in communications(method)]
 
 
 def config_of(method: str, communication: str, *overrides: str) -> Config:
@@ -38,7 +40,7 @@ def config_of(method: str, communication: str, *overrides: str) -> Config:
     return make(f"method={method}", *needs(method), "evaluate.beside=last", *overrides)
 
 
-@pytest.fixture(scope="module", params=[(m, c) for m in for_images(METHODS) for c in COMMUNICATION], ids=" ".join)
+@pytest.fixture(scope="module", params=CASES, ids=" ".join)
 def run(request) -> tuple[Config, list[Record]]:
     """A configuration and all its steps."""
     config = config_of(*request.param)
@@ -100,9 +102,18 @@ def test_the_same_seed_gives_the_same_numbers_whoever_answers_first(run):
         assert_same(ours.snapshot.broadcast, theirs.snapshot.broadcast)
 
 
-BY_PROCESSES = [(method, COMMUNICATION[i % 2]) for i, method in enumerate(for_images(METHODS))]
-QUICK = {("memory-bank", "one-shot"), ("public-bank", "rounds")}
-"""Clients with a memory, and a server with a gift; that every method's updates survive the way is tested above."""
+def test_a_run_put_down_after_its_first_step_goes_on_to_the_same_numbers(run):
+    config, steps = run
+    federation, first = build(config), unpack(pack(steps[0].snapshot))
+    rest = list(federate(federation, Local(federation.site), first, 1, nobody))
+    assert numbers(rest) == numbers(steps[1:])
+    assert_same(rest[-1].snapshot.server.model, steps[-1].snapshot.server.model)
+
+
+BY_PROCESSES = [(method, communications(method)[-1]) for method in for_images(METHODS)]
+QUICK = {("memory-bank", "one-shot"), ("scaffold", "rounds")}
+"""Clients with a memory, and a server that sends something beside the model; that every method's updates survive the
+way is tested above."""
 
 
 @pytest.mark.parametrize(

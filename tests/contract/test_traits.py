@@ -6,6 +6,7 @@ import pytest
 
 from equipoise.config import traits
 from equipoise.core.registry import METHODS, PREDICTS
+from equipoise.method.answers import BY_CONFIGURATION
 from equipoise.server.means import merge_means
 
 
@@ -13,8 +14,8 @@ from equipoise.server.means import merge_means
 def test_traits_of_a_method_are_its_answers(entry) -> None:
     method = entry.make(entry.options())
     said = {
-        traits.OPEN_LAMBDA: method.balance is None,
-        traits.PROTOTYPES: method.merge is None,
+        traits.OPEN_LAMBDA: method.balance is BY_CONFIGURATION,
+        traits.PROTOTYPES: method.merge is BY_CONFIGURATION,
         traits.MEANS: method.merge is merge_means,
         traits.POOLS_DATA: method.pools_data,
         traits.MERGES_NOTHING: method.predict is None,

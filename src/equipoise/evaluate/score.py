@@ -19,6 +19,7 @@ from equipoise.evaluate.accuracy import accuracy, negative_log_likelihood, recal
 from equipoise.evaluate.predictions import PredictionCache
 from equipoise.evaluate.probe import probe
 from equipoise.models.heads import PROTOTYPES
+from equipoise.objective.align import MEANS
 from equipoise.server.predict import Merged, Predict, question_of
 
 Scores = dict[tuple[int | None, str], float]
@@ -110,7 +111,7 @@ def predictors(merged: Merged) -> list[Entry[Predict]]:
     has = {
         traits.PROTOTYPES: PROTOTYPES in merged.model,
         traits.BATCH_NORM: any(name.endswith("running_mean") for name in merged.model),
-        traits.MEANS: bool(merged.broadcast),
+        traits.MEANS: MEANS in merged.broadcast,
     }
     return [entry for entry in PREDICTS if all(has.get(trait, True) for trait in entry.traits)]
 

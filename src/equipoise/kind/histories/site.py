@@ -21,6 +21,7 @@ from equipoise.kind.site import Arrays, Shared, ragged, unragged
 from equipoise.memory.product import FeatureRows
 from equipoise.memory.settings import HistoryNeeds
 from equipoise.method.answers import Resolved
+from equipoise.method.resolve import personal_weights
 from equipoise.models.build import build_recommender
 from equipoise.models.recommender import Recommender
 from equipoise.models.settings import SasrecOptions
@@ -112,6 +113,8 @@ class HistorySite:
             keeps_buffers=method.carries,
             report=exchange.report,
             keep=exchange.keep,
+            phases=method.phases,
+            personal=personal_weights(self.config, method, model),
         )
 
     def answer(self, recipe: Recipe, task: Task) -> State:
