@@ -32,6 +32,7 @@ SLOW = {
     "diagnose.md",
     "report.md",
     "fuse.md",
+    "use-a-trained-model.md",
     "run-a-sweep.md",
     "write-a-preset.md",
     "use-all-cores.md",
