@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -31,7 +32,12 @@ def test_a_client_has_one_users_targets(site):
         assert site.counts(client).tolist() == [expected]
         assert site.samples(client) == expected
     assert site.is_listed
-    assert site.together == TOGETHER
+
+
+def test_as_many_clients_on_one_axis_as_asked_for_or_eight(site):
+    assert site.together == site.config.engine.together
+    free = site.config.model_copy(update={"engine": site.config.engine.model_copy(update={"together": None})})
+    assert replace(site, config=free).together == TOGETHER == 8
 
 
 def test_what_is_shared_makes_the_same_site_again_without_what_no_client_needs(site):
