@@ -107,7 +107,7 @@ def _several(names: str | Iterable[str] | None) -> list[str]:
 
 def line_of(store: Store, run: Run) -> dict[str, Any]:
     """What is said of one server."""
-    from equipoise.config.schema import check
+    from equipoise.config.check import check
     from equipoise.method.resolve import resolve
     from equipoise.run.fuse import RIVAL
     from equipoise.store.metrics import final_metrics

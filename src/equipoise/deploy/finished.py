@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise import __version__
-from equipoise.config.schema import check
+from equipoise.config.check import check
 from equipoise.config.traits import LABELS, ONE_MODEL
 from equipoise.core.errors import ConfigError, DataError
 from equipoise.core.registry import PREDICTS

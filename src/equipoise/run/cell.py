@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from equipoise.config.check import check
 from equipoise.config.loader import Request
-from equipoise.config.schema import check
 from equipoise.core.errors import EquipoiseError
 from equipoise.engine.wire import join_parent, receive, send
 from equipoise.run.fuse import fuse_one, load_clients

@@ -17,8 +17,9 @@ from pathlib import Path
 import torch
 
 from equipoise import __version__
+from equipoise.config.check import check
 from equipoise.config.loader import Request
-from equipoise.config.schema import Config, check
+from equipoise.config.schema import Config
 from equipoise.config.traits import LABELS
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import PREDICTS

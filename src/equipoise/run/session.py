@@ -18,8 +18,8 @@ import numpy as np
 import torch
 
 from equipoise import __version__
+from equipoise.config.check import check
 from equipoise.config.loader import Request
-from equipoise.config.schema import check
 from equipoise.core.codec import encode
 from equipoise.core.errors import ConfigError, DamagedBlob, EngineError, EquipoiseError, Halted, StoreError
 from equipoise.core.stopwatch import WATCH
