@@ -232,6 +232,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
 NEEDS = {
     "prototypes": "needs a method with prototypes",
     "batch-norm": "needs a model with BatchNorm",
+    "one-model": "needs the merged model alone, and no client's",
     "means": "needs a method that sends class means",
     "second-exchange": "needs the clients a second time: never call it one-shot",
 }

@@ -8,9 +8,10 @@ from typing import Literal, get_args
 
 from equipoise.api.choose import AnyRun, chosen_runs, named
 from equipoise.api.place import StoreAt, existing
-from equipoise.core.errors import Problem, UnknownName
+from equipoise.core.errors import ConfigError, Problem, UnknownName
 
-Form = Literal["svg", "png", "pdf", "latex", "parquet"]
+Form = Literal["svg", "png", "pdf", "latex", "parquet", "torch", "onnx"]
+MODELS = ("torch", "onnx")
 
 
 def export(
@@ -20,9 +21,16 @@ def export(
     *,
     sweep: str | None = None,
     language: str = "en",
+    client: int | None = None,
+    path: str | Path | None = None,
     store: StoreAt = None,
 ) -> list[Path]:
-    """Write figures ("svg", "png", "pdf"), the table of results ("latex") or all numbers ("parquet") to a folder.
+    """Write figures ("svg", "png", "pdf"), the table of results ("latex"), all numbers ("parquet") or the model of one
+    run ("torch", "onnx") to a folder.
+
+    Args:
+        client: of a model, this client's own; otherwise the server's.
+        path: of a model, the data folder, if it moved since.
 
     Returns:
         The files that were written.
@@ -32,9 +40,18 @@ def export(
 
     if to not in get_args(Form):
         raise UnknownName([Problem("to", f"form '{to}' is not known{suggestion(to, list(get_args(Form)))}")])
+    given = [name for name, value in (("client", client), ("path", path)) if value is not None]
+    if given and to not in MODELS:
+        fix = "leave it out, or export to torch"
+        raise ConfigError(f"{given[0]} is for models alone, as torch and onnx write them", where=given[0], fix=fix)
     output, (ids, place) = Path(folder), named(runs, store)
     with existing(place) as opened:
         chosen = chosen_runs(opened, ids, sweep)
+        if to in MODELS:
+            from equipoise.deploy.folder import write_model
+
+            where = Path(path) if path is not None else None
+            return write_model(opened, chosen.runs, "torch" if to == "torch" else "onnx", output, (client, where))
         if to == "latex":
             return out.write_results(opened, chosen.runs, chosen.labels, output)
         if to == "parquet":

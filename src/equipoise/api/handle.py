@@ -13,6 +13,7 @@ from equipoise.core.errors import EquipoiseError
 
 if TYPE_CHECKING:
     import polars as pl
+    from torch import nn
 
     from equipoise.api.figures import Picture
     from equipoise.api.fuse import FusedRuns
@@ -176,6 +177,18 @@ class RunHandle:
         from equipoise.api.fuse import fuse
 
         return fuse(self, merge=merge, predict=predict, path=path)
+
+    def model(self, *, client: int | None = None, path: str | Path | None = None) -> nn.Module:
+        """What the run learnt, as a PyTorch module: stored samples in (of images uint8), probabilities out.
+
+        Args:
+            client: this client's own model; otherwise the server's way to predict.
+            path: the data folder, if it moved since.
+        """
+        from equipoise.deploy.parts import model_of
+
+        with self.opened() as store:
+            return model_of(store, self.record, client, Path(path) if path is not None else None)
 
     def report(self, path: str | Path = "report.html", *, language: str = "en") -> Path:
         """Write its report: see `eq.report`."""

@@ -268,7 +268,7 @@ def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watc
             watch.note(event.message)
         for record in federate(left.federation, engine, left.snapshot, left.first, watch.tick):
             with blobs.referring(store):
-                manifest = keeper.manifest(record.snapshot, record.pictures)
+                manifest = keeper.manifest(record.snapshot, record.pictures, record.uploads)
                 write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
             write.prune(store, run_id)
             WATCH.lap("store")

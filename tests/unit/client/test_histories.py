@@ -95,7 +95,7 @@ def test_a_client_tells_the_mean_of_what_it_remembers_as_experts_know_it():
     client = feed(range(10), **work)
     kept = client.memory()["positions"].numpy()
     assert 3 in kept
-    report = client.report(torch.nn.Identity())
+    report = client.report()
     with_picture = kept[kept != 3]
     assert report["centres.visual"][0].numpy() == pytest.approx(alone[0][with_picture].mean(0), abs=1e-6)
     assert report["centres.text"][0].numpy() == pytest.approx(alone[1][kept].mean(0), abs=1e-6)
