@@ -6,11 +6,14 @@ import pytest
 
 from equipoise.core.registry import METHODS
 from equipoise.testing import methods
-from equipoise.testing.methods import COMMUNICATION, Steps, config_of, steps_of
+from equipoise.testing.methods import Steps, config_of, steps_of
+from equipoise.testing.small import communications
 from tests.conftest import assert_same, for_images, numbers, records
 
+CASES = [(method, how) for method in for_images(METHODS) for how in communications(method)]
 
-@pytest.fixture(scope="module", params=[(m, c) for m in for_images(METHODS) for c in COMMUNICATION], ids=" ".join)
+
+@pytest.fixture(scope="module", params=CASES, ids=" ".join)
 def run(request) -> Steps:
     return steps_of(config_of(*request.param))
 
@@ -35,9 +38,10 @@ def test_a_run_that_goes_on_from_its_checkpoint_is_never_having_stopped(run):
     methods.resuming_changes_nothing(run)
 
 
-BY_PROCESSES = [(method, COMMUNICATION[i % 2]) for i, method in enumerate(for_images(METHODS))]
-QUICK = {("memory-bank", "one-shot"), ("public-bank", "rounds")}
-"""Clients with a memory, and a server with a gift; that every method's updates survive the way is tested above."""
+BY_PROCESSES = [(method, communications(method)[-1]) for method in for_images(METHODS)]
+QUICK = {("memory-bank", "one-shot"), ("scaffold", "rounds")}
+"""Clients with a memory, and a server that sends something beside the model; that every method's updates survive the
+way is tested above."""
 
 
 @pytest.mark.parametrize(

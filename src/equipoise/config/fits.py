@@ -65,6 +65,12 @@ def _answers(config: Config) -> Iterator[Problem]:
         yield Problem("balance", f"{message}; set balance=none, or method={config.kind.aligned}")
     if traits.POOLS_DATA in leaves and server.personal:
         yield Problem("server.personal", f"method '{name}' trains one model on everybody's data: nothing is personal")
+    if traits.NEEDS_ROUNDS in leaves and config.is_one_shot:
+        message = f"method '{name}' lives on what the server sends down after a merge, and nothing goes down here"
+        yield Problem("communication", f"{message}; set communication=rounds")
+    if traits.NEEDS_SGD in leaves and config.client.optimiser != "sgd":
+        message = f"method '{name}' reads gradients off the way that clients went, and {config.client.optimiser} goes"
+        yield Problem("client.optimiser", f"{message} another one; set client.optimiser=sgd")
     if traits.PROTOTYPES not in leaves and server.merge is not None:
         yield Problem("server.merge", f"method '{name}' has no prototypes to merge")
     if traits.PUBLIC_POOL in leaves and not getattr(config.data, "public", 0):

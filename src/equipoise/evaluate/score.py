@@ -19,6 +19,7 @@ from equipoise.evaluate.accuracy import accuracy, negative_log_likelihood, recal
 from equipoise.evaluate.predictions import PredictionCache
 from equipoise.evaluate.probe import probe
 from equipoise.models.heads import PROTOTYPES
+from equipoise.objective.align import MEANS
 from equipoise.server.predict import Merged, Predict, question_of
 
 Scores = dict[tuple[int | None, str], float]
@@ -111,7 +112,7 @@ def predictors(merged: Merged, own: Collection[str | None] = ()) -> list[Entry[P
     has = {
         traits.PROTOTYPES: PROTOTYPES in merged.model,
         traits.BATCH_NORM: any(name.endswith("running_mean") for name in merged.model),
-        traits.MEANS: bool(merged.broadcast),
+        traits.MEANS: MEANS in merged.broadcast,
     }
     known = [entry for entry in PREDICTS if not entry.package or entry.name in own]
     return [entry for entry in known if all(has.get(trait, True) for trait in entry.traits)]

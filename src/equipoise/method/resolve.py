@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
+from equipoise.client.groups import personal
 from equipoise.config.schema import Config
 from equipoise.core.errors import PluginError
 from equipoise.core.registry import BALANCES, METHODS
 from equipoise.method.added import added
 from equipoise.method.answers import BY_CONFIGURATION, BY_KIND, Method, Resolved
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+def personal_weights(config: Config, method: Method, model: nn.Module) -> frozenset[str]:
+    """Weights and buffers that stay with their client: those of `server.personal`, and those that the method keeps."""
+    return personal(config, model.groups) | frozenset(method.exchange.personal(model))  # type: ignore[arg-type]
 
 
 def resolve(config: Config) -> Resolved:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor
@@ -19,6 +20,10 @@ from torch.nn import functional as F
 
 from equipoise.core.values import Losses, Moment, State
 from equipoise.models.classifier import ModelOutput
+
+
+def _alone(weights: State, *inputs: Tensor) -> NoReturn:
+    raise NotImplementedError("nothing says here what the network would say with other weights")
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class View:
     received: State
     moment: Moment
     share: Tensor | None = None
+    with_weights: Callable[[State], ModelOutput] = _alone
+    """What the network says of the same batch with other weights; no gradient flows there."""
 
     def mean(self, each: Tensor) -> Tensor:
         """The mean of one number per sample."""
@@ -53,6 +60,8 @@ class Net:
 
     forward: Callable[..., Any]
     params: State
+    with_weights: Callable[..., Any] = _alone
+    """(other weights and buffers, inputs) → what the network says with them: no gradients, nothing is touched."""
 
 
 class Batch(NamedTuple):
@@ -86,7 +95,8 @@ class Composed:
     def __call__(self, net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
         seen: ModelOutput = net.forward(batch.images)
         labels, known = batch.labels, {**received, **batch.recalled}
-        view = View(seen.features, seen.logits, labels, net.params, known, moment, batch.share)
+        other = partial(_of_batch, net, batch)
+        view = View(seen.features, seen.logits, labels, net.params, known, moment, batch.share, other)
         parts = {name: term(view) for name, term in self.base.items()}
         total = torch.stack(list(parts.values())).sum()
         hit = view.mean((seen.logits.detach().argmax(1) == labels).float())
@@ -111,6 +121,11 @@ class Staged:
 def objective(base: Mapping[str, Term], align: Term | None = None, remember: Remember | None = None) -> Objective:
     """An objective on images."""
     return Composed(base, align, remember)
+
+
+def _of_batch(net: Net, batch: Batch, weights: State) -> ModelOutput:
+    found: ModelOutput = net.with_weights(weights, batch.images)
+    return found
 
 
 def staged(first: Objective, then: Objective, cycle: int, epochs: int) -> Objective:

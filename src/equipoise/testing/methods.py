@@ -18,6 +18,7 @@ from equipoise.testing.small import (
     Backwards,
     assert_same,
     assert_same_update,
+    communications,
     needs,
     nobody,
     numbers,
@@ -26,8 +27,6 @@ from equipoise.testing.small import (
     tiny,
     untouched_rng,
 )
-
-COMMUNICATION = ("rounds", "one-shot")
 
 
 class Steps(NamedTuple):
@@ -49,7 +48,7 @@ def steps_of(config: Config) -> Steps:
 
 def check_method(name: str, *overrides: str) -> None:
     """All promises; `overrides` are settings that the method cannot do without, as `key=value`."""
-    for communication in COMMUNICATION:
+    for communication in communications(name):
         run = steps_of(config_of(name, communication, *overrides))
         seed_matters(run)
         headline_is_scored(run)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
+from equipoise.config.traits import NEEDS_ROUNDS, PUBLIC_POOL
 from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientState, ClientUpdate, Event, Result, State, Task
 from equipoise.engine.local import Local
@@ -21,12 +22,18 @@ from equipoise.run.loop import federate, first_snapshot
 from equipoise.run.state import Record
 
 TINY = ("data.limit=200", "data.test_limit=60", "partition.alpha=0.5", "partition.clients=3", "client.epochs=1")
+NEEDS = {
+    "fedbn": ("model=cnn", "model.width=4", "model.features=8", "model.norm=batch"),
+    "fedrep": ("client.epochs=2",),
+}
+"""Settings that methods of ours cannot do without."""
 Numbers = dict[tuple[int, int | None, str], float]
 
 
 def tiny(*overrides: str, model: str = "mlp") -> Config:
     """180 digits over three clients, one epoch, two rounds, a perceptron with 16 units; a later override wins."""
-    size = ("model.hidden=16",) if model == "mlp" else ()
+    is_other = any(text.startswith("model=") for text in overrides)
+    size = ("model.hidden=16",) if model == "mlp" and not is_other else ()
     axis = () if "communication=one-shot" in overrides else ("rounds=2",)
     given = {text.split("=")[0]: text for text in (*TINY, f"model={model}", *size, *axis, *overrides)}
     return load("fedavg", list(given.values())).config
@@ -39,7 +46,12 @@ def one_shot(*overrides: str, epochs: int = 4, checkpoints: int = 2, model: str 
 
 def needs(method: str) -> tuple[str, ...]:
     """What a method cannot do without, beside its name."""
-    return ("data.public=0.2",) if METHODS.find(method).make(METHODS.find(method).options()).teacher else ()
+    return ("data.public=0.2",) if PUBLIC_POOL in METHODS.find(method).traits else NEEDS.get(method, ())
+
+
+def communications(method: str) -> tuple[str, ...]:
+    """With rounds, and with one-shot communication unless the method lives on what goes down."""
+    return ("rounds",) if NEEDS_ROUNDS in METHODS.find(method).traits else ("rounds", "one-shot")
 
 
 def records(config: Config | Federation) -> list[Record]:

@@ -109,7 +109,7 @@ class ToySite(SampleSite):
 def site_of(given: Evaluator) -> ToySite:
     config, data = given.config, given.splits
     n_classes = len(data.classes)
-    return ToySite(config, resolve(config), data.train, given.indices, n_classes, data.inputs, given.model)
+    return ToySite(config, resolve(config), data.train, given.indices, n_classes, data.inputs, toy=given.model)
 
 
 def asked(given: Evaluator, merged: Merged, names: Iterable[str]) -> Answers:

@@ -85,7 +85,7 @@ def test_label_noise_is_of_each_client_and_recorded():
         assert changed[index].sum() == (round(len(index) / 2) if line else 0)
         assert line is None or line == {"flipped": changed[index].sum(), "of": len(index)}
     assert f"scenario on 2 of 5 clients: {changed.sum()} of" in event.message
-    assert found.splits.train.pixels is splits.train.pixels
+    assert found.splits.train.inputs is splits.train.inputs
     assert found.splits.validation is splits.validation
     assert found.splits.test is splits.test
     assert found.splits.content == splits.content
@@ -98,7 +98,7 @@ def test_a_shift_changes_local_test_images_too_and_label_noise_does_not():
     for client, (kept, held) in enumerate(zip(found.indices, found.local, strict=True)):
         angle = found.notes[0].detail["changed"][str(client)]["angle"]
         for part in (kept, held):
-            assert np.array_equal(train.pixels[part], rotated(before.pixels[part], angle))
+            assert np.array_equal(train.inputs[part], rotated(before.inputs[part], angle))
         assert (train.labels[kept] != before.labels[kept]).all()
         assert (train.labels[held] == before.labels[held]).all()
         assert not set(kept) & set(held)

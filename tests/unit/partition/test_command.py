@@ -83,8 +83,7 @@ def test_the_picture_carries_the_splitter_alpha_and_fingerprint(tmp_path):
 @pytest.fixture
 def run(monkeypatch):
     """The command with settings and data put in its hands."""
-    settings = SPLITTERS.find("shards").options(clients=3)
-    request = SimpleNamespace(config=SimpleNamespace(data=None, seed=5, partition=settings), data_path=None)
+    request = loader.load("fedavg", ["seed=5", "partition=shards", "partition.clients=3"])
     given = []
     monkeypatch.setattr(loader, "load", lambda preset, overrides: given.append((preset, *overrides)) or request)
     data = SimpleNamespace(train=SimpleNamespace(labels=LABELS), classes=CLASSES)
