@@ -47,7 +47,7 @@ bench: setup           ## ratios measured side by side in one run
 	$(BIN)/equipoise bench
 
 bench-rivals: $(RIVALS)/.ready  ## against pfl-research and Flower, which want older packages: in an environment of their own
-	$(RIVALS)/bin/equipoise bench cohort tiny
+	$(RIVALS)/bin/python -m scripts.rivals cohort tiny
 
 $(RIVALS)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(RIVALS)
@@ -55,8 +55,9 @@ $(RIVALS)/.ready: pyproject.toml constraints.txt
 	  $$(grep -E '^(torch|numpy)==' constraints.txt) pfl==0.6.0 'flwr[simulation]==1.41.0' -e .
 	touch $@
 
-docs: setup            ## write docs/reference from the code
+docs: setup            ## write docs/reference and the picture of the rooms from the code
 	$(BIN)/python scripts/write_reference.py
+	$(BIN)/python -m scripts.draw_house
 
 golden: setup          ## rewrite the golden curves; review the diff, note it under "Numbers"
 	$(BIN)/python -m pytest tests/golden --rewrite-golden

@@ -20,7 +20,6 @@ from typing import Any
 from equipoise.config.loader import load
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.values import Event
-from equipoise.diagnose.limits import LIMITS
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.rule import RULES
 from equipoise.diagnose.stored import stored
@@ -135,7 +134,7 @@ def fixture(code: str, run: Recording) -> dict[str, Any]:
     rule, curves, facts = RULES.find(code).make, Spy(run.curves), Spy(run.facts)
     seen = replace(run, curves=curves, facts=facts)
     missing = rule.missing(seen)
-    signs = [] if missing else list(rule.look(seen, LIMITS[code]))
+    signs = [] if missing else list(rule.look(seen, rule.defaults))
     return {
         "run": run.name,
         "command": f"equipoise run {RUNS[run.name]}",

@@ -1,4 +1,4 @@
-"""Write docs/reference from the code: commands, configuration, registered names, presets, errors.
+"""Write docs/reference from the code: commands, the library, configuration, registered names, presets, errors.
 
     python scripts/write_reference.py            write the pages
     python scripts/write_reference.py --check    exit 1 when a page is stale
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import pkgutil
 import re
 import sys
@@ -63,6 +64,7 @@ RUN_JSON = [
     ("bytes", "{down, up}: all that crossed the network in the whole run"),
     ("partition", "fingerprint of who owned what"),
     ("version", "version of Equipoise that trained it"),
+    ("plugins", "[{name, package, version, path, sha256}] of the plugins that the run uses"),
     ("created", "when it began, UTC"),
     ("finished", "when it ended, UTC, or null"),
     ("events", "[{time, kind, step, client, message}], oldest first"),
@@ -131,10 +133,12 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("repairs", "what was put right while a file was read"),
     ],
     "rules": [
+        ("package", "the plugin that brings it, with its version; empty for ours"),
         ("code, severity, when", "its name; how bad; whether it can be asked at the start, live, or at the end"),
         ("failure, signal", "what it names, and the formula"),
         ("reads", "metric names, `fact:x` for what `--set x=…` gives, `reference` for `--against`; a\\|b is either"),
         ("limits", "{name: value}, changed by `--set code.name=value`"),
+        ("meanings", "{name: text}: what each limit measures"),
         ("cause", "what a finding says"),
         ("remedies", "[{text, settings}]: what it advises, the first that the run's own settings allow"),
     ],
@@ -167,6 +171,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
     ],
     "data list": [
         ("name, summary, kind", "the set, one sentence, and `images` or `interactions`"),
+        ("package", "the plugin that brings it, with its version; empty for ours"),
         ("classes, shape, train, test", "images: what was published of the set"),
         ("users, items, interactions", "interactions: what was published; null where it depends on your file"),
         ("found, where", "whether its files are there, and where: a path, `embedded`, `incomplete: …` or null"),
@@ -211,11 +216,13 @@ JSON: dict[str, list[tuple[str, str]]] = {
     ],
     "methods": [
         ("name, aliases, summary", "its name, other accepted names, one sentence"),
+        ("package", "the plugin that brings it, with its version; empty for ours"),
         ("answers", "the five answers"),
         ("parameters", "{key: {default, description}} of the settings under `method.`"),
     ],
     "balances": [
         ("name, aliases, summary", "its name, other accepted names, one sentence"),
+        ("package", "the plugin that brings it, with its version; empty for ours"),
         ("formula", "what the network sees, what the policy's own parameters see, and λ"),
         ("parameters", "{key: default} of the settings under `balance.`"),
         ("fixed_point", "λ, or where it settles for losses that do not change"),
@@ -225,6 +232,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
 NEEDS = {
     "prototypes": "needs a method with prototypes",
     "batch-norm": "needs a model with BatchNorm",
+    "one-model": "needs the merged model alone, and no client's",
     "means": "needs a method that sends class means",
     "second-exchange": "needs the clients a second time: never call it one-shot",
 }
@@ -259,6 +267,7 @@ def pages() -> dict[str, str]:
     """File name → text of every generated page."""
     parts = {
         "commands.md": commands(),
+        "api.md": library(),
         "config.md": config(),
         "methods.md": methods(),
         "balances.md": balances(),
@@ -367,6 +376,115 @@ def _about(param: Any) -> str:
     return re.sub(r"\s+\[default: (.*?)\]$", r" Default: `\1`.", param.help) + shown
 
 
+# the library
+
+QUOTES = "'"
+TYPES = [
+    ("Source", "the name of a preset, a YAML file, a mapping of settings, or a `Config`"),
+    ("Settings", "a mapping of keys (nested, dotted, or other accepted names), or a list of `key=value` texts"),
+    ("StoreAt", "a file or a `postgresql://` URL; None is `EQUIPOISE_STORE`, or `runs/equipoise.db` here"),
+    (
+        "ProgressOf",
+        "None for what suits the place, True, False, or an object with the methods of `api.progress.Follows`",
+    ),
+    ("AnyRun", "a run, its id, the beginning of one, or `latest`"),
+    ("FollowsSweep", "None for what suits the place, True, False, or a function that is called with the cells"),
+    ("Page, Form", "`html` or `md`; `svg`, `png`, `pdf`, `latex` or `parquet`"),
+    ("Who", "a client's number, `server`, or `everyone`"),
+    ("Picture", "a chart of Altair"),
+    ("Target", "a run, its id, a file of telemetry, or a frame of polars or pandas"),
+]
+
+
+def library() -> Iterator[str]:
+    names = [name for name in equipoise.__all__ if not name.startswith("_")]
+    things = {name: getattr(equipoise, name) for name in names}
+    yield "# The library"
+    yield (
+        "`import equipoise as eq` gives what the commands give. Importing it loads neither torch nor pydantic nor"
+        " polars. Errors are [our error classes](errors.md); nothing ends the process. What is returned shows itself"
+        " in a notebook. A first tour: [in a notebook](../tutorials/in-a-notebook.ipynb). Tables are frames of polars;"
+        " `.to_pandas()` needs `pip install pandas pyarrow`."
+    )
+    yield "## Words in signatures"
+    yield table(["word", "what may stand there"], [(_keys(name), text) for name, text in TYPES])
+    for name in names:
+        if name.islower():
+            yield f"## eq.{name}"
+            yield from _callable(f"eq.{name}", things[name])
+    for name, thing in things.items():
+        if inspect.isclass(thing) and thing.__module__.startswith("equipoise.api"):
+            yield from _class(name, thing)
+    yield "## Registries"
+    yield "What can be chosen by name: `.names()` lists, `.find(name)` gives an entry with its settings and summary."
+    rows = [[f"`eq.{name}`", things[name].kind, f"`{things[name].package}`"] for name in names if name.isupper()]
+    yield table(["name", "key", "defined in"], rows)
+    rest = [f"`{name}`" for name in names if inspect.isclass(things[name]) and "api" not in things[name].__module__]
+    yield "## Other names"
+    yield f"{', '.join(rest)}: the checked configuration, findings, and [errors](errors.md)."
+
+
+def _class(name: str, kind: type) -> Iterator[str]:
+    yield f"## {name}"
+    yield inspect.getdoc(kind) or ""
+    members = {key: value for key, value in vars(kind).items() if not key.startswith("_")}
+    rows = [[f"`.{key}`", _first(value)] for key, value in members.items() if isinstance(value, property)]
+    rows += [[f"`.{key}`", text] for key, text in _fields(kind)]
+    if rows:
+        yield table(["attribute", "what it is"], sorted(rows))
+    for key, value in members.items():
+        if inspect.isfunction(value):
+            yield f"### {name}.{key}"
+            yield from _callable(f".{key}", value)
+
+
+def _fields(kind: type) -> list[tuple[str, str]]:
+    """The fields of a dataclass, with the text that stands below each."""
+    found = []
+    body = inspect.getsource(kind)
+    for key in inspect.get_annotations(kind):
+        below = re.search(rf'^    {key}: [^\n]*\n    """(.*?)"""', body, re.DOTALL | re.MULTILINE)
+        found.append((key, " ".join(below[1].split()) if below else ""))
+    return found
+
+
+def _first(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _signature(signature: inspect.Signature, taken: int) -> str:
+    """On one line where it fits, otherwise a parameter on each."""
+    found, kinds = [], [each.kind for each in signature.parameters.values()]
+    for each in signature.parameters.values():
+        if each.kind is each.KEYWORD_ONLY and found and "*" not in found and each.VAR_POSITIONAL not in kinds:
+            found.append("*")
+        star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        default = "" if each.default is each.empty else f" = {each.default!r}"
+        found.append(
+            each.name if each.name == "self" else f"{star}{each.name}: {each.annotation.strip(QUOTES)}{default}"
+        )
+        if each.kind is each.POSITIONAL_ONLY and kinds.count(each.kind) == len(found):
+            found.append("/")
+    shown = [part for part in found if part != "self"]
+    result = f" -> {signature.return_annotation.strip(QUOTES)}"
+    line = f"({', '.join(shown)}){result}"
+    return line if taken + len(line) <= 110 else "(\n" + "".join(f"    {part},\n" for part in shown) + f"){result}"
+
+
+def _callable(shown: str, function: Any) -> Iterator[str]:
+    """The signature, and the docstring with its arguments as a table."""
+    text = _signature(inspect.signature(function), len(shown))
+    yield f"```python\n{shown}{text}\n```"
+    for part in (inspect.getdoc(function) or "").split("\n\n"):
+        title, _, rest = part.partition(":\n")
+        if title in {"Args", "Raises"}:
+            pairs = re.findall(r"^    (\w+): (.*?)(?=^    \w+: |\Z)", rest, re.DOTALL | re.MULTILINE)
+            rows = [[f"`{name}`", " ".join(about.split())] for name, about in pairs]
+            yield table(["argument" if title == "Args" else "error", ""], rows)
+        else:
+            yield f"{title}: {' '.join(rest.split())}" if title == "Returns" else part
+
+
 # configuration
 
 
@@ -386,7 +504,8 @@ def config() -> Iterator[str]:
     for name, options in schema.PLAIN.items():
         yield f"## {name}"
         yield options.__doc__ or ""
-        yield keys_table(f"{name}.", options.model_fields)
+        yield keys_table(f"{name}.", options.model_fields, CHOSEN)
+        yield from _nested(name)
     for name, known in schema.NAMED.items():
         yield from _named_block(name, known)
     yield "## Names that are understood"
@@ -397,6 +516,17 @@ def config() -> Iterator[str]:
     )
 
 
+def _nested(block: str) -> Iterator[str]:
+    """The settings of the named blocks inside of a block."""
+    for path, known in schema.NESTED.items():
+        for entry in known if path.startswith(f"{block}.") else ():
+            if own := own_fields(entry.options, blocks.AggregateOptions):
+                yield f"With `{path}={entry.name}`:"
+                yield keys_table(f"{path}.", own)
+
+
+CHOSEN = {path: ", ".join(f"`{name}`" for name in known.names()) + " or null" for path, known in schema.NESTED.items()}
+"""What a named block inside of another can be."""
 BLOCKS = {
     "method": blocks.MethodOptions,
     "balance": blocks.BalanceOptions,
@@ -531,6 +661,17 @@ def servers() -> Iterator[str]:
         needs = [f"`{entry.name}` {NEEDS[trait]}." for entry in same for trait in sorted(entry.traits)]
         if needs:
             yield " ".join(needs)
+    yield "## Merges"
+    yield from _listed(registry.AGGREGATES)
+    yield "Their settings: [configuration](config.md#server). A method that merges in its own way takes none of them."
+
+
+def _listed(known: registry.Registry[Any]) -> Iterator[str]:
+    """What the light file that declares them says of them."""
+    (doc,) = {entry.doc for entry in known}
+    first, _, rest = doc.partition("\n\n")
+    yield first
+    yield f"```text\n{rest}\n```"
 
 
 def methods() -> Iterator[str]:
@@ -540,6 +681,8 @@ def methods() -> Iterator[str]:
         " with `communication=one-shot`; see [one-shot and rounds](../explanation/one-shot-and-rounds.md)."
     )
     yield from named_page("Methods", registry.METHODS, "method", intro)
+    yield "## Terms"
+    yield from _listed(registry.TERMS)
 
 
 def balances() -> Iterator[str]:
@@ -571,16 +714,18 @@ def datasets() -> Iterator[str]:
 def _facts() -> Iterator[str]:
     """A table of the image sets and one of the sets of interactions."""
     from equipoise.data.known import KNOWN, KnownImages, KnownInteractions
+    from equipoise.kind.check import known_of
 
     images, interactions = [], []
-    for name in registry.DATASETS.names():
-        known, places = KNOWN[name], _places(name)
+    for entry in registry.DATASETS:
+        name, known, places = entry.name, known_of(entry), _places(entry.name)
         if isinstance(known, KnownImages):
-            shape = "×".join(map(str, known.shape))
-            images.append([f"`{name}`", str(known.n_classes), shape, f"{known.train} + {known.test}", places])
+            shape = "×".join(map(str, known.shape or "–"))
+            counts = "–" if known.train is None else f"{known.train} + {known.test}"
+            images.append([f"`{name}`", str(known.n_classes or "–"), shape, counts, places])
         elif isinstance(known, KnownInteractions):
-            counts = [str(count or "–") for count in (known.users, known.items, known.interactions)]
-            interactions.append([f"`{name}`", *counts, places])
+            sizes = [str(count or "–") for count in (known.users, known.items, known.interactions)]
+            interactions.append([f"`{name}`", *sizes, places])
     yield table(["set", "classes", "shape", "train + test", "files looked for"], images)
     yield table(["set", "users", "items", "interactions", "files looked for"], interactions)
     terms = {known.terms for known in KNOWN.values() if known.terms}
@@ -590,8 +735,11 @@ def _facts() -> Iterator[str]:
 def _places(name: str) -> str:
     from equipoise.data.source import SOURCES
 
-    if "own-file" in registry.DATASETS.find(name).traits:
+    traits = registry.DATASETS.find(name).traits
+    if "own-file" in traits:
         return "the one that `data.file` names"
+    if "own-folder" in traits:
+        return "those of the folder that `data.folder` names"
     return ", ".join(f"`{place}`" for place in SOURCES[name].places) if name in SOURCES else "none: embedded"
 
 
@@ -635,11 +783,11 @@ def rules() -> Iterator[str]:
         yield f"## {each['code']}"
         yield each["failure"]
         yield f"```text\n{each['signal']}\n```"
-        limits = ", ".join(f"`{name}` {value:g}" for name, value in each["limits"].items()) or "none"
+        limits = "; ".join(f"`{name}` {value:g}: {each['meanings'][name]}" for name, value in each["limits"].items())
         remedies = [f"{one['text']}{_coded(one['settings'])}" for one in each["remedies"]]
         rows = [
             ["reads", ", ".join(f"`{need}`" for need in each["reads"])],
-            ["limits", limits],
+            ["limits", limits or "none"],
             ["cause", each["cause"]],
             *([name, text] for name, text in zip(["remedy", *["or"] * len(remedies)], remedies, strict=False)),
         ]

@@ -61,8 +61,8 @@ def known_tastes() -> str:
     rows = []
     for number in range(1, options.slices):
         target = judge.target(number)
-        users, changes = target.shown.users, data.changes[target.shown.users]
-        has_changed = (changes >= 0) & (target.shown.at >= changes)
+        users, changes = target.positions.users, data.changes[target.positions.users]
+        has_changed = (changes >= 0) & (target.positions.at >= changes)
         scores = torch.from_numpy(likes[has_changed.astype(np.int64), users].astype(np.float32))
         hits = target.ranks(scores)["full"] <= 10
         rows.append([f"{hits[of].mean():.3f}" for of in (changes >= 0, changes < 0)])

@@ -15,10 +15,10 @@ from scripts.study.recommendation import FULL, IDS
 
 from equipoise.config.schema import Config
 from equipoise.evaluate.intervals import paired
+from equipoise.evaluate.markov import count_transitions, score_next
 from equipoise.evaluate.rank_judge import RankJudge
 from equipoise.run.build import build
 from equipoise.run.grid import load_grid
-from equipoise.server.markov import count_transitions, score_next
 
 PROTOCOLS = ("full", "uni100")
 POWERS = {"roots of counts, as everywhere": 0.5, "plain counts": 1.0}
@@ -44,7 +44,9 @@ def hits(config: Config, power: float) -> list[np.ndarray]:
     assert isinstance(judge, RankJudge)
     target, data = judge.target("test"), judge.histories.interactions
     counts = count_transitions(data.items, data.bounds, judge.histories.train_end, data.n_items)
-    ranks = target.ranks(score_next(counts, data.items, data.bounds[target.shown.users], target.shown.at, power))
+    ranks = target.ranks(
+        score_next(counts, data.items, data.bounds[target.positions.users], target.positions.at, power)
+    )
     return [(ranks[protocol] <= 10).astype(float) for protocol in PROTOCOLS]
 
 

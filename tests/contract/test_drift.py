@@ -9,7 +9,7 @@ import torch
 from equipoise.config.loader import load
 from equipoise.data.interactions import Features, Interactions
 from equipoise.evaluate.interest import away, centred
-from equipoise.evaluate.recommender import Shown
+from equipoise.evaluate.recommender import UserPositions
 from equipoise.evaluate.slice_judge import SliceJudge
 from equipoise.run.build import build
 from equipoise.server.predict import Merged
@@ -62,15 +62,15 @@ def test_whoever_has_a_model_of_their_own_is_scored_by_it(own):
     federation = build(load("rec/sasrec", [*settings, own]).config)
     judge, last = federation.judge, records(federation)[-1].snapshot
     assert isinstance(judge, SliceJudge)
-    shown, merged = judge.shown(3), Merged(last.server.model, ())
-    scores = judge.item_scorer.shown(merged, last.own, shown)
+    positions, merged = judge.positions(3), Merged(last.server.model, ())
+    scores = judge.item_scorer.user_scores(merged, last.own, positions)
     assert 0 < len(last.own) <= 12
-    for user in np.unique(shown.users).tolist():
-        its = shown.users == user
+    for user in np.unique(positions.users).tolist():
+        its = positions.users == user
         model = {**merged.model, **(last.own[user].model if user in last.own else {})}
-        mine = Shown(shown.users[its], shown.at[its])
+        mine = UserPositions(positions.users[its], positions.at[its])
         assert torch.equal(scores[its], torch.cat(list(judge.item_scorer.scores(model, {}, last.own, mine))))
-    assert not torch.allclose(scores, judge.item_scorer.shown(merged, {}, shown))
+    assert not torch.allclose(scores, judge.item_scorer.user_scores(merged, {}, positions))
 
 
 def test_samples_of_a_stream_are_those_of_all_slices_that_are_trained_on():
@@ -97,8 +97,8 @@ def test_what_stands_beside_a_slice_is_of_what_came_before_it():
         for gap in range(1, 6):
             np.add.at(follow, (met[:-gap], met[gap:]), 1 / gap)
     popular, markov = [], []
-    shown = judge.shown(2)
-    for user, at in zip(shown.users, shown.at, strict=True):
+    positions = judge.positions(2)
+    for user, at in zip(positions.users, positions.at, strict=True):
         seen, target = data.history(user)[:at], data.history(user)[at]
         others = np.setdiff1d(np.arange(data.n_items), [*seen, target])
         after = sum(np.sqrt(follow[item]) / back for back, item in enumerate(seen[::-1][:10], 1)).astype(np.float32)
@@ -110,4 +110,4 @@ def test_what_stands_beside_a_slice_is_of_what_came_before_it():
     assert np.mean(markov) > 0, "or nothing is compared"
     assert all(np.isfinite(value) for value in found.values())
     hits = [value for (_, name), value in found.items() if name == "hit@10/full"]
-    assert len(hits) == len(np.unique(judge.shown(2).users))
+    assert len(hits) == len(np.unique(judge.positions(2).users))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from equipoise.client.histories import KEPT
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, DataError
@@ -19,6 +18,7 @@ from equipoise.core.values import ClientUpdate
 from equipoise.engine.local import Local
 from equipoise.evaluate import recommender
 from equipoise.evaluate.intervals import paired
+from equipoise.memory.dynamic import COLUMNS
 from equipoise.run.advance import plan
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import pack, unpack
@@ -318,9 +318,9 @@ def test_a_target_is_in_memory_as_often_in_training_as_in_the_end():
             for row, ok, memory in zip(windows.targets, windows.valid, read, strict=True):
                 assert not memory & set(row[ok].tolist())
     target = federation.judge.target("test")
-    shown = federation.judge.item_scorer.windows(target.shown, last.own)
+    windows = federation.judge.item_scorer.windows(target.positions, last.own)
     assert all(
-        item not in row[ok] for item, row, ok in zip(target.items, shown.memory, shown.memory_valid, strict=True)
+        item not in row[ok] for item, row, ok in zip(target.items, windows.memory, windows.memory_valid, strict=True)
     )
 
 
@@ -341,7 +341,7 @@ def test_what_the_server_remembers_is_read_by_every_client():
     assert best is not None
     assert best.broadcast["common.visual"].shape == (4, 32)
     assert best.broadcast["common.text"].shape == (4, 24)
-    target = federation.judge.target("test").shown
+    target = federation.judge.target("test").positions
     scores = [
         torch.cat(list(federation.judge.item_scorer.scores(best.model, broadcast, best.own, target)))
         for broadcast in (best.broadcast, {})
@@ -349,19 +349,21 @@ def test_what_the_server_remembers_is_read_by_every_client():
     assert not torch.allclose(*scores, atol=1e-6)
 
 
-@pytest.mark.parametrize(("users", "shelf"), [(1, 1), (2, 2 * 160 * 2 * 20), (24, 10**9)])
+@pytest.mark.parametrize(("users", "item_terms"), [(1, 1), (2, 2 * 160 * 2 * 20), (24, 10**9)])
 def test_scores_do_not_depend_on_how_many_are_formed_at_once(monkeypatch, users, item_terms):
-    """One user at a time, a shelf for two times two users, and all at once."""
+    """One user at a time, item terms for two times two users, and all at once."""
     federation = build(rec("method.common=4", "method.prototypes=2", "client.lr=3.0"))
-    best, shown = records(federation)[-1].snapshot.best, federation.judge.target("test").shown
+    best, positions = records(federation)[-1].snapshot.best, federation.judge.target("test").positions
     item_scorer = federation.judge.item_scorer
-    whole = item_scorer.recalled(best.model, best.broadcast, best.own, shown, federation.judge.target("test").items)
+    whole = item_scorer.memory_effect(
+        best.model, best.broadcast, best.own, positions, federation.judge.target("test").items
+    )
     assert whole.effect > 0  # what is remembered matters
     common = {"visual": best.broadcast["common.visual"], "text": best.broadcast["common.text"]}
-    plain = item_scorer._scored(item_scorer.windows(shown, best.own), common)
+    plain = item_scorer._scored(item_scorer.windows(positions, best.own), common)
     monkeypatch.setattr(recommender, "SCORES", users * 160)
-    monkeypatch.setattr(recommender, "SHELF", item_terms)
-    parts = list(item_scorer.scores(best.model, best.broadcast, best.own, shown))
+    monkeypatch.setattr(recommender, "MOST_TERMS", item_terms)
+    parts = list(item_scorer.scores(best.model, best.broadcast, best.own, positions))
     assert len(parts) == -(-24 // users)
     assert torch.allclose(torch.cat(parts), plain, atol=1e-4)
 
@@ -412,7 +414,7 @@ def test_what_pools_everybodys_data_has_nothing_personal():
         build(rec(*ID_ONLY, "method=centralised", "server.personal=[items]"))
 
 
-@pytest.mark.parametrize(("memory", "kept"), [("recent", {"level"}), ("dynamic", {"loss", "level", *KEPT})])
+@pytest.mark.parametrize(("memory", "kept"), [("recent", {"level"}), ("dynamic", {"loss", "level", *COLUMNS})])
 def test_the_level_of_a_clients_losses_outlives_a_visit(memory, kept):
     own = records(rec(f"method.memory={memory}", "server.fraction=1.0"))[-1].snapshot.own
     assert {frozenset(one.memory) for one in own.values()} == {frozenset(kept)}

@@ -1,7 +1,8 @@
 """What the documentation shows can be done: shell blocks run, and the how-tos' Python files work.
 
 Every document has a folder of its own, as its reader would. A YAML block whose first line ends in
-`equipoise run x.yaml` or `equipoise sweep x.yaml` is saved there as x.yaml. Blocks marked `text` are not run.
+`equipoise run x.yaml` or `equipoise sweep x.yaml` is saved there as x.yaml. A Python block whose first line is
+`# python x.py` is run there first. Blocks marked `text` are not run.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import pytest
 
 from equipoise.config.loader import load
 from equipoise.core.registry import BALANCES, METHODS, SPLITTERS, Registry
-from equipoise.diagnose.limits import LIMITS
 from equipoise.diagnose.rule import RULES
 from equipoise.run.build import build, make_engine
 from equipoise.run.loop import federate, first_snapshot
@@ -32,6 +32,7 @@ SLOW = {
     "diagnose.md",
     "report.md",
     "fuse.md",
+    "use-a-trained-model.md",
     "run-a-sweep.md",
     "write-a-preset.md",
     "use-all-cores.md",
@@ -48,11 +49,27 @@ def test_shell_blocks_run(document: Path, tmp_path: Path) -> None:
         file = re.search(r"equipoise (?:run|sweep) (\S+\.yaml)$", block.text.splitlines()[0])
         if file:
             (tmp_path / file[1]).write_text(block.text, encoding="utf-8")
+    for block in blocks(document, "python"):
+        if block.text.startswith("# python "):
+            subprocess.run([sys.executable, "-c", block.text], cwd=tmp_path, timeout=PATIENCE, check=True)
     for block in blocks(document, "sh"):
         assert block.text.startswith("equipoise "), "a block that is not ours to run is marked `text`"
         run_lines(tmp_path, block.text)
     if document == README:
         assert warnings_in(tmp_path) == [], "what a newcomer tries first ends in a warning"
+
+
+def test_the_python_of_the_readme_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = blocks(README, "python")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EQUIPOISE_STORE", raising=False)
+    exec(block.text, {})
+    printed = capsys.readouterr().out
+    assert "accuracy/merged" in printed
+    assert "energy-gate" in printed
+    assert (tmp_path / "report.html").is_file()
 
 
 def warnings_in(folder: Path) -> list[str]:
@@ -96,14 +113,11 @@ def test_the_file_of_a_how_to_trains(
 
 
 def test_the_rule_of_its_how_to_finds_what_it_says(importable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    example, line = blocks(DOCS / "howto" / "add-a-rule.md", "python")
+    (example,) = blocks(DOCS / "howto" / "add-a-rule.md", "python")
     RULES.names()
     monkeypatch.setattr(RULES, "_entries", dict(RULES._entries))
     (importable / "example_still_client.py").write_text(example.text, encoding="utf-8")
     importlib.import_module("example_still_client")
-    told: dict[str, dict[str, dict[str, float]]] = {}
-    exec(line.text, told)
-    monkeypatch.setitem(LIMITS, "still-client", told["LINE"]["still-client"])
     still = run_of({"update/norm": {0: [0.0, 0.0], 1: [1.0, 1.0]}, "steps": {0: [5.0, 5.0], 1: [5.0, 5.0]}})
     finding = found(still, "still-client")
     assert finding is not None

@@ -33,15 +33,15 @@ def within_a_round(
 ) -> AbstractContextManager[subprocess.Popen[str]]:
     """A process of `run` that has reported that round, heard two clients of the next one, and waits to be struck."""
     code = f"""
-from equipoise.cli import progress
+from equipoise.api import progress
 
-class Lines(progress.Lines):
+class Lines(progress.ProgressLines):
     def tick(self, step, done, total, result):
         super().tick(step, done, total, result)
         if (step, done) == ({at_round}, 2):
             wait()
 
-progress.Lines = Lines
+progress.ProgressLines = Lines
 """
     return waiting(folder, code, *arguments, **variables)
 

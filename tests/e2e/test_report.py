@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from equipoise.report.words import ENGLISH
+from equipoise.report.words import report_words
 from tests.commands import PATIENCE, run_here
 from tests.e2e.conftest import TINY, Equipoise, asked
 
@@ -79,7 +79,7 @@ def test_a_comparison_has_results_findings_and_pictures_with_data(folder: Path) 
 def test_chinese_is_complete(folder: Path) -> None:
     page = written(folder, "latest", "rec", "--sweep", "etf-align", "--lang", "zh")
     body = page[page.index("<main>") : page.index("</main>")]
-    sentences = [text for text in ENGLISH.values() if " " in text.strip() and "{" not in text]
+    sentences = [text for text in report_words("en").values() if " " in text.strip() and "{" not in text]
     assert len(sentences) > 50
     assert [text for text in sentences if text in body] == []
     assert '<html lang="zh">' in page

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from equipoise.server.common_gate import common
 from equipoise.server.predict import Merged
-from tests.unit.server.scenes import client, view
+from tests.unit.server.views import Training, answered, client
 
 D, C, K = 3, 3, 4
 eighth = st.integers(-16, 16).map(lambda n: n / 8)  # exact in the single precision in which sums travel
@@ -24,7 +24,7 @@ def test_the_split_does_not_matter(images, asked) -> None:
     def answers(owner: list[int]) -> torch.Tensor:
         owners = {k: [i for i, owned_by in enumerate(owner) if owned_by == k] for k in sorted(set(owner))}
         clients = [client(k, [sum(labels[i] == c for i in own) for c in range(C)]) for k, own in owners.items()]
-        return common(view(labels, owners, sees), Merged({}, clients))
+        return answered(common, Merged({}, clients), Training(labels, owners, sees))
 
     split, pooled = answers([k for _, _, k in images]), answers([0] * len(images))
     assert torch.equal(split, pooled)

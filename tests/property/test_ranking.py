@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from equipoise.data.interactions import Interactions
 from equipoise.evaluate.candidates import candidates
 from equipoise.evaluate.intervals import bootstrap
+from equipoise.evaluate.markov import UNIT, count_transitions, score_next
+from equipoise.evaluate.popularity import count_items
 from equipoise.evaluate.rank_metrics import CUTS
 from equipoise.evaluate.ranking import chance, met, metrics, mid_ranks, n_ranked, uni100
-from equipoise.server.markov import UNIT, count_transitions, score_next
-from equipoise.server.popularity import count_items
 
 QUICK = settings(max_examples=60, deadline=None)
 

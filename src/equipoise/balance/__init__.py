@@ -1,0 +1,1 @@
+"""λ policies: one per file, formula first."""

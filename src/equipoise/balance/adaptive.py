@@ -1,4 +1,4 @@
-"""A weight that grows as the local task is learned.
+"""A weight that grows as the client learns its local task.
 
     network   L_b + w·L_a        base = cls + pf + pp, align = con with public negatives
     λ         w = w₀ + (w₁ − w₀)·clip(1 − EMA(L_b) / L_b at the start, 0, 1)

@@ -1,9 +1,9 @@
-"""A weight that fades: strong alignment first, the local task at the end.
+"""A weight that fades: strong alignment at first, the local task at the end.
 
     network   L_b + λ₀·s(p)·L_a
     λ         λ₀
 
-Status: works; on a par with V4 and V9 in our study. λ₀ is yours to choose.
+Status: works; as good as V4 and V9 in our study. You choose λ₀.
 """
 
 from __future__ import annotations

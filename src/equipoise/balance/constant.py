@@ -3,7 +3,7 @@
     network   L_b + λ₀·L_a
     λ         λ₀
 
-Status: works; on a par with V9 in our study. λ₀ is yours to choose.
+Status: works; as good as V9 in our study. You choose λ₀.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Learned variances that see detached losses; the network sees the annealed λ only.
+"""Variances learned from detached losses; the network is trained with the annealed λ only.
 
     network   L_b + s·sg(λ)·L_a
     policy    sg(L_b)/2σ²_b + sg(L_a)/2σ²_a + ½(a + b)
     λ*        L_b / L_a → ∞ as L_a → 0
 
-Status: fails. Alignment that succeeds makes λ run away, to between 9.6·10⁵ and 3.2·10⁶ in our study; clients and probe
-do not notice, but while some clients have run away and others have not, the plain mean of their prototypes breaks.
+Status: fails. Successful alignment makes λ run away, to between 9.6·10⁵ and 3.2·10⁶ in our study. Clients and probe are
+not affected. But while λ has run away on some clients and not on others, the plain mean of their prototypes breaks.
 Source: the third original report.
 """
 

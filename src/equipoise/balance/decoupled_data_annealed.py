@@ -4,7 +4,7 @@
     policy    sg(L_b)/2σ²_b + s·sg(L_a)/2σ²_a + ½(a + b)
     λ*        L_b / (s·L_a)
 
-Status: fails, sooner than `decoupled`: the fading schedule is one more reason for λ to grow, past 10⁸ in our study.
+Status: fails, and sooner than `decoupled`: the fading schedule makes λ grow too, past 10⁸ in our study.
 Source: the third original report, whose "truly effective λ" (λ·s) was printed but never used.
 """
 

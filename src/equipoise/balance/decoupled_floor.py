@@ -4,8 +4,8 @@
     policy    sg(L_b)/2σ²_b + sg(L_a)/2σ²_a + ½(a + b) + γ/σ²_a
     λ*        L_b / (L_a + 2γ) ≤ L_b / 2γ
 
-Status: fails. λ is bounded, but for the usual γ in the thousands: see the cap that is printed at the start. In our
-study it came there, the merge fell as under V12, and with the default rate σ lagged behind its fixed point.
+Status: fails. λ is bounded, but for the usual γ the bound is in the thousands: see the cap printed at the start. In our
+study λ reached it, the merged accuracy fell as under V12, and with the default rate σ lagged behind its fixed point.
 Source: the third original report.
 """
 
@@ -36,5 +36,6 @@ def decoupled_floor(options: DecoupledFloorOptions) -> Balance:
 
 
 def floor_cap(base: float, gamma: float) -> Cap:
+    """The bound L_b/2γ at the first batch."""
     value = base / (2 * gamma)
     return Cap(f"λ ≤ L_b/2γ = {base:.4g}/{2 * gamma:.4g} = {value:.4g}", value)

@@ -4,8 +4,8 @@
     policy    sg(L_b)/2σ²_b + sg(L_a)/2σ²_a + ½a + ½s·b + γ·relu(λ − λmax)²
     λ*        s·L_b / L_a, below the cap λmax/2 + √(λmax²/4 + s/4γ)
 
-Status: works where γ is large enough for the cap to bind: 52 at a cap of 55 in our study; with γ 1e-5 the cap is 185,
-with λmax 50.
+Status: works where γ is large enough for the cap to bind: λ reached 52 at a cap of 55 in our study. With λmax 50 and
+γ 1e-5 the cap is 185.
 Source: AURORA.
 """
 
@@ -44,5 +44,5 @@ def decoupled_hinge(options: DecoupledHingeOptions) -> Balance:
 
 
 def hinge_cap(lam_max: float, gamma: float, s: float = 1.0) -> float:
-    """Where the hinge holds the log term as L_a → 0: 2γλ(λ − λmax) = s/2."""
+    """The cap: where hinge and log term balance as L_a → 0, 2γλ(λ − λmax) = s/2."""
     return lam_max / 2 + sqrt(lam_max**2 / 4 + s / (4 * gamma))

@@ -1,9 +1,9 @@
-"""Each client its own weight, by how many classes it has.
+"""A weight for each client, by the entropy of its labels.
 
     network   L_b + λ_k·s(p)·L_a
     λ         λ_k = λmin + (λmax − λmin)·H₂(client's labels) / log₂ C
 
-Status: works; a client with few classes is left freer. Not to be told from `none` and `constant` in our study.
+Status: works; clients with few classes are aligned less. Our study cannot tell it from `none` and `constant`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def entropy(options: EntropyOptions) -> Balance:
 
 
 def entropy_lam(counts: Labels, lam_min: float = 0.1, lam_max: float | None = None) -> float:
-    """λ_k; every class of the set counts in C, owned or not."""
+    """λ_k; C counts all classes of the data set, including those that the client does not own."""
     n_classes = len(counts)
     high = lam_max if lam_max is not None else (20.0 if n_classes >= 100 else 10.0)
     return lam_min + (high - lam_min) * normalised_entropy(counts)

@@ -1,10 +1,10 @@
-"""Ours: the fixed point itself. Nothing to learn, nothing to tune, and it cannot run away.
+"""Our policy: the fixed point itself. It learns nothing, needs no tuning and cannot run away.
 
     network   L_b + λ·L_a
     λ         clip(s·EMA(L_b) / (EMA(L_a) + ε), λmin, λmax)        losses detached
 
-Status: works. λ tracks what the learned policies would settle at, inside its bounds by construction. With prototypes
-started at the anchors L_a is near zero and λ sits at λmax: in our study it equals `constant` there to the last bit.
+Status: works. λ tracks the value at which the learned policies would settle, always within its bounds. Where prototypes
+start at the anchors, L_a is near zero and λ stays at λmax: in our study it then equals `constant` to the last bit.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The parts of every policy that learns λ from two variances.
+"""Common parts of the policies that learn λ from two variances.
 
     a = log σ²_b      b = log σ²_a      λ = e^{a−b}
     network   k·(L_b + λ·s_w·L_a)                                      k = 1, or 1/2σ²_b where the loss is coupled
     policy    f·(L_b/2σ²_b + s_d·L_a/2σ²_a + ½a + ½·s_l·b) + penalty   losses detached
 
-A version says on which of the three places the schedule acts (weight w, data d, log l), which penalty it adds, and
-whether the network's loss is coupled. For plain gradient descent on frozen losses, where the penalty is γ/σ²_a:
+A version chooses where the schedule acts (weight w, data d, log l), which penalty is added, and whether the network's
+loss is coupled. For plain gradient descent on frozen losses and the penalty γ/σ²_a the fixed point is
 
     λ* = s_l·L_b / (s_d·L_a + 2γ)
 """
@@ -33,25 +33,30 @@ if TYPE_CHECKING:
 Place = Literal["weight", "data", "log"]
 Start = tuple[float, float] | Literal["entropy"]
 Penalty = Callable[["Tensor", "Tensor"], "Tensor"]
-"""(λ, σ²_a) → what is added to the policy's loss."""
+"""(λ, σ²_a) → the penalty that is added to the policy's loss."""
 
 
 class SigmaOptions(Options):
+    """How the policy's parameters a and b learn."""
+
     lr: float = Field(0.005, gt=0, description="learning rate of a and b")
     momentum: float = Field(0.9, ge=0, lt=1, description="momentum of a and b")
-    clip: Clip = Field("none", description="clip their gradient: not, by its own norm 1, or inside the network's clip")
+    clip: Clip = Field(
+        "none",
+        description="clip their gradient: none, separate (to norm 1), or joint (together with the network's gradient)",
+    )
     start: Start = Field((0.0, 0.0), description="(a, b) at the start, or entropy: (log λ of the entropy policy, 0)")
 
 
 class LearnedOptions(BalanceOptions):
     schedule: Schedule = Field("linear", description="s(p)")
-    ceiling: float | None = Field(None, gt=0, description="λ is never above this; a guard that heals sets it")
+    ceiling: float | None = Field(None, gt=0, description="upper bound of λ; set by a guard that repairs a run")
     sigma: SigmaOptions = Field(SigmaOptions(), description="how a and b learn")
 
 
 @dataclass(frozen=True)
 class Version:
-    """What distinguishes one learned policy from another."""
+    """The choices in which learned policies differ."""
 
     scheduled: frozenset[Place] = frozenset()
     is_coupled: bool = False
@@ -65,6 +70,8 @@ class Version:
 
 
 def learned(options: LearnedOptions, version: Version) -> Balance:
+    """The policy of a version."""
+
     def weigh(losses: Losses, policy: State, moment: Moment) -> Weighed:
         a, b = policy["a"], policy["b"]
         s = schedule(options.schedule, moment.progress)
@@ -91,6 +98,7 @@ def learned(options: LearnedOptions, version: Version) -> Balance:
 
 
 def unbounded(base: float, align: float) -> Cap:
+    """The message for a policy without a cap."""
     now = f"{base:.4g}/{align:.4g} = {base / align:.4g}" if align > 0 else f"{base:.4g}/0"
     return Cap(f"no cap: λ* = L_b/L_a = {now} at the first batch, and grows without bound as L_a falls", None)
 

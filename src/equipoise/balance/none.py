@@ -1,4 +1,4 @@
-"""No alignment: the network sees the local task alone.
+"""No alignment: the network is trained on the local task alone.
 
     network   L_b
     λ         0

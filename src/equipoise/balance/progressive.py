@@ -1,9 +1,9 @@
-"""A weight that fades, while the target moves from where prototypes began to the anchors (method.target=progressive).
+"""A fading weight, while the target moves from the initial prototypes to the anchors (method.target=progressive).
 
     network   L_b + λ₀·s(p)·L_a        L_a towards (1 − p)·P_start + p·A
     λ         λ₀
 
-Status: works; the weight is that of `annealed`, the path is the objective's. The preset `v8` has both.
+Status: works; the weight is that of `annealed`, and the objective moves the target. The preset `v8` has both.
 """
 
 from __future__ import annotations

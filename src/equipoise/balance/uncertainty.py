@@ -1,11 +1,11 @@
-"""Two task variances learned with the network, in one loss.
+"""Two task variances, learned together with the network in one loss.
 
     network   L_b/2σ²_b + L_a/2σ²_a
     policy    L_b/2σ²_b + L_a/2σ²_a + ½(a + b)
     λ*        L_b / L_a
 
-Status: fails. 1/2σ²_b cuts the learning rate of the whole network, to a twelfth in our study, where it ended with the
-lowest probe and with less alignment than `entropy` at half its λ.
+Status: fails. 1/2σ²_b reduces the learning rate of the whole network, to a twelfth in our study. There it ended with
+the lowest probe, and with less alignment than `entropy` at half its λ.
 Its remedies are settings: sigma.lr (1/100 or 1/1000 of the main one), sigma.clip, sigma.start (−1, 0).
 Source: Kendall, Gal and Cipolla, 2018; the first original report.
 """

@@ -1,11 +1,11 @@
-"""Learned variances under an annealed alignment loss.
+"""Learned variances with an annealed alignment loss.
 
     network   L_b + λ·s·L_a
     policy    sg(2σ²_b)·[L_b/2σ²_b + s·L_a/2σ²_a + ½(a + b)]
     λ*        L_b / (s·L_a)
 
-Status: fails. λ·s stays constant: the learner undoes the annealing, because it sees the annealed loss. In our study
-λ·s stayed within 16 % while λ grew 17- to 459-fold.
+Status: fails. The policy sees the annealed loss and undoes the annealing: λ·s stays constant. In our study λ·s stayed
+within 16 % while λ grew 17- to 459-fold.
 Source: the second original report.
 """
 

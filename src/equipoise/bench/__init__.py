@@ -1,0 +1,1 @@
+"""Benchmarks: ratios of two ways of doing the same work."""

@@ -1,6 +1,6 @@
-"""Other servers on trained clients: six of them, against the training of those clients.
+"""Six other servers on trained clients, against training these clients once.
 
-Five ResNet-8 clients of the study's small scale, on generated images, trained once; each repeat fuses a copy of them.
+Five ResNet-8 clients at the study's small scale train once on generated images; each repeat fuses a copy of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from equipoise.bench.measure import Goal, Result, paired
+from equipoise.bench.measure import BenchmarkResult, Goal, paired
 from equipoise.config.loader import load
 from equipoise.run.fuse import Server, fuse
 from equipoise.run.session import start
@@ -30,7 +30,7 @@ SERVERS = (
 )  # fmt: skip
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     with tempfile.TemporaryDirectory() as folder:
         trained, began = Path(folder) / "trained", time.perf_counter()
         with open_store(str(trained / "runs.db")) as store:

@@ -1,6 +1,7 @@
-"""How cost grows: the slope of log time against log size, for clients, rounds, classes and items. 1 is proportional.
+"""How cost grows with the number of clients, rounds, classes and items: the slope of log time over log size.
 
-The ratio of each line is that slope. `ours` and `theirs` are the seconds of the largest and the smallest size.
+A slope of 1 is proportional growth. The ratio of a result is the slope; `ours` and `theirs` are the seconds of the
+largest and the smallest size.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.bench.measure import Goal, Result
+from equipoise.bench.measure import BenchmarkResult, Goal
 from equipoise.config.loader import load
 from equipoise.run.session import start
 from equipoise.run.watch import Nobody
@@ -36,7 +37,7 @@ IMAGES: dict[str, tuple[Sequence[int], Settings]] = {
 ITEMS = (500, 1000, 2000, 4000)
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     for name, (sizes, settings) in IMAGES.items():
         yield _slope(name, sizes, partial(_images, settings), repeats)
     yield _slope("items", ITEMS, _recommender, repeats)
@@ -52,26 +53,30 @@ def _recommender(items: int) -> float:
 
 
 def _seconds(preset: str, settings: list[str]) -> float:
-    """Of a whole run, without what comes before its first step."""
-    request, watch = load(preset, settings), Clocked()
+    """Seconds of a whole run, from its first step on."""
+    request, watch = load(preset, settings), StartTimer()
     with tempfile.TemporaryDirectory() as folder, open_store(str(Path(folder) / "runs.db")) as store:
         start(store, request, watch)
         return time.perf_counter() - watch.began
 
 
-class Clocked(Nobody):
+class StartTimer(Nobody):
+    """Records when a run begins its first step."""
+
     began = math.nan
 
     def begin(self, *_: object) -> None:
         self.began = time.perf_counter()
 
 
-def _slope(name: str, sizes: Sequence[int], seconds: Callable[[int], float], repeats: int) -> Result:
-    """By turns over the sizes, so that a slow minute of the machine meets all of them."""
+def _slope(name: str, sizes: Sequence[int], seconds: Callable[[int], float], repeats: int) -> BenchmarkResult:
+    """Sizes take turns, so that a slow minute of the machine affects all of them."""
     table = np.array([[seconds(n) for n in sizes] for _ in range(repeats + 1)][1:])
     slopes = [float(np.polyfit(np.log(sizes), np.log(row), 1)[0]) for row in table]
     middle = np.median(table, axis=0)
     slope = float(np.polyfit(np.log(sizes), np.log(middle), 1)[0])
     what = f"{name} {sizes[0]} … {sizes[-1]}: slope of log time"
     spread = (min(slopes), max(slopes))
-    return Result(f"growth/{name}", what, slope, spread, float(middle[-1]), float(middle[0]), Goal("at most", 1.05))
+    return BenchmarkResult(
+        f"growth/{name}", what, slope, spread, float(middle[-1]), float(middle[0]), Goal("at most", 1.05)
+    )

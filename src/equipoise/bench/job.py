@@ -1,9 +1,9 @@
-"""One round of FedAvg that several programs are given: the same clients, batches, order, start and rate.
+"""One round of FedAvg for several programs: the same clients, batches, order, initial weights and learning rate.
 
     w_k ← w_k − lr·∇CE(batch)  over its batches        w ← Σ_k (n_k / n)·w_k
 
-A program is a function of no arguments that does the round once and gives back the merged weights. `loss` scores them
-on all images, so that two programs which did the same work show the same number.
+A program is a function without arguments that does the round once and returns the merged weights. `loss` scores these
+weights on the images: programs that did the same work have the same loss.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from equipoise.models.build import build_model, state_of
 
 MEAN = STD = (0.5, 0.5, 0.5)
 Program = Callable[[], State]
-"""One round; the merged weights."""
+"""Does one round; returns the merged weights."""
 
 
 class Logits(nn.Module):
-    """A classifier that gives its logits alone, as other programs expect; weights keep their names."""
+    """A classifier that returns logits only, as other programs expect; weights keep their names."""
 
     def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
         super().__init__()
@@ -43,7 +43,9 @@ class Logits(nn.Module):
 
 
 @dataclass(frozen=True)
-class Job:
+class BenchmarkJob:
+    """The clients' data and the initial weights of the round."""
+
     site: SampleSite
     start: State
     """Contiguous float32 tensors by name."""
@@ -61,7 +63,7 @@ class Job:
         return self.site.n_clients
 
     def model(self) -> nn.Module:
-        """A fresh network that gives logits; load `start` into it."""
+        """A new network that returns logits; load `start` into it."""
         made = build_model(self.config.model, self.site.shape, self.site.n_classes, self.config.seed)
         return Logits(made.encoder, made.head)
 
@@ -71,12 +73,13 @@ class Job:
         return self.site.inputs.prepare(images.inputs), torch.from_numpy(images.labels)
 
     def orders(self, client: int) -> list[Indices]:
-        """The client's batches in the order in which they are trained on: positions in its own images."""
+        """The client's batches in training order, as positions in its own images."""
         options, n = self.config.client, len(self.site.indices[client])
         found = (batches(n, options.batch, self.config.seed, epoch, client) for epoch in range(options.epochs))
         return [batch for epoch in found for batch in epoch]
 
     def loss(self, weights: State) -> float:
+        """Mean cross-entropy on the images of the first 50 clients."""
         model = self.model()
         model.load_state_dict(dict(weights))
         everything = [self.data(client) for client in range(min(50, self.n_clients))]
@@ -85,12 +88,14 @@ class Job:
             return float(F.cross_entropy(model(images), labels))
 
 
-def make_job(settings: dict[str, Any], shape: tuple[int, int, int], sizes: Sequence[int], n_classes: int = 10) -> Job:
-    """Random images; client k has sizes[k] of them."""
+def make_job(
+    settings: dict[str, Any], shape: tuple[int, int, int], sizes: Sequence[int], n_classes: int = 10
+) -> BenchmarkJob:
+    """A job on random images; client k has sizes[k] of them."""
     config, draw, total = check(settings), np.random.default_rng(0), sum(sizes)
     pixels = draw.integers(0, 256, (total, *shape), dtype=np.uint8)
     labels = draw.integers(0, n_classes, total)
     owned = np.split(np.arange(total), np.cumsum(sizes)[:-1])
     inputs = PixelInputs(MEAN, STD)
     site = SampleSite(config, resolve(config), Samples(pixels, labels), owned, n_classes, inputs)
-    return Job(site, state_of(build_model(config.model, site.shape, n_classes, config.seed)))
+    return BenchmarkJob(site, state_of(build_model(config.model, site.shape, n_classes, config.seed)))

@@ -1,9 +1,9 @@
-"""Two ways of doing the same work, timed by turns; what comes out is their ratio.
+"""Times two ways of doing the same work in turns and reports their ratio.
 
-    by turns: ours, theirs, ours, theirs, …      the first pair warms up and does not count
+    turns: ours, theirs, ours, theirs, …         the first pair warms up and does not count
     ratio = median over pairs                    spread = smallest and largest
 
-What each came out with is scored, usually as a loss: a benchmark whose two figures differ compares unlike work.
+The outcome of both sides is scored too, usually as a loss. If the two scores differ, the two sides did different work.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Way = Callable[[], Any]
-"""Does the work once; what comes out is scored afterwards, when the clock has stopped."""
+Side = Callable[[], Any]
+"""Does the work once. Its outcome is scored after the clock has stopped."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a ratio is to be: large, where it says how many times faster, or small, where it says how much dearer."""
+    """The goal of a ratio: at least, for a speed-up; at most, for a cost."""
 
     kind: Literal["at least", "at most"]
     value: float
@@ -33,8 +33,8 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Result:
-    """One line of the table. `ours` and `theirs` are medians in `unit`; `figures` what the two came out with."""
+class BenchmarkResult:
+    """One line of the table. `ours` and `theirs` are medians in `unit`; `figures` are the scores of both outcomes."""
 
     name: str
     what: str
@@ -54,7 +54,7 @@ class Result:
 
     @property
     def is_alike(self) -> bool:
-        """Whether both came out with the same."""
+        """Whether both outcomes have the same score, within the tolerance."""
         if self.figures is None:
             return True
         ours, theirs = self.figures
@@ -65,10 +65,10 @@ class Result:
 
 
 @dataclass
-class Times:
-    """Seconds of one way, and what it came out with last."""
+class Timing:
+    """The seconds of one side, and the score of its last outcome."""
 
-    way: Way
+    way: Side
     seconds: list[float] = field(default_factory=list)
     figure: float = 0.0
 
@@ -83,9 +83,9 @@ class Times:
         return statistics.median(self.seconds[1:])
 
 
-def by_turns(ways: Sequence[Way], repeats: int, score: Callable[[Any], float] = float) -> list[Times]:
-    """Every way once to warm up, then all of them in turn, `repeats` times; the last outcome of each is scored."""
-    found = [Times(way) for way in ways]
+def by_turns(ways: Sequence[Side], repeats: int, score: Callable[[Any], float] = float) -> list[Timing]:
+    """Run every side once to warm up, then all of them in turns, `repeats` times; score the last outcome of each."""
+    found = [Timing(way) for way in ways]
     for _ in range(repeats):
         for one in found:
             one.go()
@@ -94,15 +94,17 @@ def by_turns(ways: Sequence[Way], repeats: int, score: Callable[[Any], float] = 
     return found
 
 
-def compared(name: str, what: str, ours: Times, theirs: Times, goal: Goal, **more: Any) -> Result:
-    """Of two ways by turns, without the pair that warmed up."""
+def compared(name: str, what: str, ours: Timing, theirs: Timing, goal: Goal, **more: Any) -> BenchmarkResult:
+    """The result of two sides that took turns, without the first pair."""
     more = {"figures": (ours.figure, theirs.figure), **more}
     return paired(name, what, (ours.seconds[1:], theirs.seconds[1:]), goal, **more)
 
 
-def paired(name: str, what: str, sides: tuple[Sequence[float], Sequence[float]], goal: Goal, **more: Any) -> Result:
-    """How many times less ours takes, or how many times as much as the other, as the goal asks; pair by pair."""
+def paired(
+    name: str, what: str, sides: tuple[Sequence[float], Sequence[float]], goal: Goal, **more: Any
+) -> BenchmarkResult:
+    """The result of pairs of seconds. The ratio is theirs/ours for an "at least" goal, ours/theirs for "at most"."""
     ours, theirs = sides
     ratios = [t / o if goal.kind == "at least" else o / t for o, t in zip(ours, theirs, strict=True)]
     medians, spread = (statistics.median(ours), statistics.median(theirs)), (min(ratios), max(ratios))
-    return Result(name, what, statistics.median(ratios), spread, *medians, goal, **more)
+    return BenchmarkResult(name, what, statistics.median(ratios), spread, *medians, goal, **more)

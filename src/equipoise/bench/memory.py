@@ -1,4 +1,4 @@
-"""Peak memory of a run with 100 000 clients against one with 1 000, a hundred of them in each round."""
+"""Peak memory of a run with 100 000 clients against one with 1 000; 100 clients train in each round."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from equipoise.bench.measure import Goal, Result, paired
+from equipoise.bench.measure import BenchmarkResult, Goal, paired
 
 FEW, MANY, COHORT = 1_000, 100_000, 100
 PEAK = (
@@ -16,11 +16,11 @@ PEAK = (
     "print('peak', open('/proc/self/status').read().split('VmHWM:')[1].split()[0],"
     " resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)"
 )
-"""Linux's own mark for this program, and the largest of those that it started. What `getrusage` says of a program is
-taken over from the one that started it, and is never less than that one needed by then."""
+"""Prints the peak of this process as Linux counts it, and the largest peak of its children. `getrusage` is not used for
+the process itself: there it inherits the peak of its parent."""
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     require_linux()
     many, few = zip(*((peak(crowd(MANY)), peak(crowd(FEW))) for _ in range(repeats)), strict=True)
     what = f"{MANY} clients, {COHORT} in each round, against {FEW}"
@@ -38,7 +38,7 @@ def require_linux() -> None:
 
 
 def peak(command: Sequence[str], workers: int = 0) -> float:
-    """MiB of a command's whole process, and of so many workers if each were as large as its largest."""
+    """Peak MiB of a command, plus that of `workers` workers as large as its largest."""
     with tempfile.TemporaryDirectory() as folder:
         given = [*command, "--store", str(Path(folder) / "runs.db")]
         done = subprocess.run([sys.executable, "-c", PEAK, *given], check=True, capture_output=True, text=True)

@@ -1,10 +1,10 @@
-"""The round of a `Job` as Equipoise does it: tasks to the engine, updates checked at the door, merged by the mean."""
+"""One round of a benchmark job in Equipoise: the engine maps the tasks, the server checks and averages the updates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from equipoise.bench.job import Job
+from equipoise.bench.job import BenchmarkJob
 from equipoise.core.registry import ENGINES
 from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientUpdate, State, Task
@@ -15,7 +15,7 @@ from equipoise.server.mean import weighted_mean
 
 
 def where(site: Site, tasks: Sequence[Task]) -> str:
-    """Where the time of one more round goes, in an engine of its own: shares of all cores' seconds."""
+    """How the workers' time divides in one more round, measured in a separate engine."""
     WATCH.start()
     engine: Engine = ENGINES.find(site.config.engine.name).make(site)
     list(engine.map(tasks))  # starts the workers
@@ -32,7 +32,7 @@ def where(site: Site, tasks: Sequence[Task]) -> str:
 class Ours:
     """`with Ours(job) as one_round: weights = one_round()`"""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: BenchmarkJob) -> None:
         self.job = job
         self.engine: Engine = ENGINES.find(job.config.engine.name).make(job.site)
 

@@ -1,4 +1,4 @@
-"""What the training loop costs: one client in Equipoise against a bare PyTorch loop, the same batches, one thread."""
+"""Cost of the training loop: one client in Equipoise against a bare PyTorch loop, same batches, one thread."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipoise.bench.job import make_job
-from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 from equipoise.bench.ours import Ours
 from equipoise.bench.plain import plain
 
@@ -16,7 +16,7 @@ CASES: dict[str, tuple[dict[str, Any], int]] = {
 }
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     for name, (model, images) in CASES.items():
         settings = {"model": model, "client": {"epochs": 1, "batch": 32, "lr": 0.01}, "rounds": 1}
         job = make_job(settings | {"partition": {"clients": 1}}, (3, 32, 32), [images])

@@ -1,6 +1,6 @@
-"""What one writes first: one client after another in bare PyTorch. The yardstick, so it is written to be fast.
+"""The obvious program: one client after another in bare PyTorch. It is the yardstick, so it is written to be fast.
 
-Data is normalised once beforehand, one network and one optimiser serve everybody, and nothing is recorded.
+Data is normalised once beforehand, one network and one optimiser serve all clients, and nothing is recorded.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from equipoise.bench.job import Job, Program
+from equipoise.bench.job import BenchmarkJob, Program
 from equipoise.core.values import State
 
 
-def plain(job: Job, threads: int = 1, channels_last: bool = False) -> Program:
+def plain(job: BenchmarkJob, threads: int = 1, channels_last: bool = False) -> Program:
+    """One round with `threads` threads."""
     model, data = job.model(), [job.data(client) for client in range(job.n_clients)]
     orders = [[torch.from_numpy(batch) for batch in job.orders(client)] for client in range(job.n_clients)]
     if channels_last:

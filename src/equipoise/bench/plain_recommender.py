@@ -1,7 +1,7 @@
-"""The recommender as one writes it first: every prefix of a history by itself, every candidate by itself.
+"""The recommender in its obvious form: each prefix of a history and each candidate item is computed by itself.
 
-The formulas are those of `models.recommender` and `models.experts`, as they stand there. Weights and their names are
-the same, so that our training loop, batches and objective serve both, and both take the same steps.
+The formulas are those of `models.recommender` and `models.experts`, written out directly. Weights and their names are
+the same, so both programs share our training loop, batches and objective, and take the same steps.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from equipoise.client.histories import HistoryFeed, HistoryWork
+from equipoise.client.histories import HistoryFeed
+from equipoise.client.history_work import HistoryWork
 from equipoise.client.train import Recipe
 from equipoise.core.values import State, Task
 from equipoise.kind.histories.site import HistorySite
@@ -22,8 +23,8 @@ from equipoise.models.windows import Ranked, Windows
 
 
 class Remembered(NamedTuple):
-    """What an expert keeps of each sample's memory, and of "nothing here fits": keys [B, R, k], values [B, R, D], and
-    how each row starts [B, R]; −∞ where there is none."""
+    """An expert's view of each sample's memory rows and of the row for "no row fits": keys [B, R, k], values [B, R, D],
+    and the bias of each row [B, R], which is −∞ for padding."""
 
     keys: Tensor
     values: Tensor
@@ -31,7 +32,7 @@ class Remembered(NamedTuple):
 
 
 class PlainRecommender(Recommender):
-    """For a loss over drawn negatives: items that are not drawn have no score."""
+    """For a loss over drawn negatives: only drawn items are scored."""
 
     def forward(self, windows: Windows, common: State | None = None) -> Ranked:
         row, end = windows.valid.nonzero().unbind(1)
@@ -86,7 +87,7 @@ def answer(expert: Expert, memory: Remembered, item: Tensor) -> Tensor:
 
 
 def _placed(samples: Tensor, windows: Windows) -> Tensor:
-    """[B, …] → [W, T, …], zero where there is no sample."""
+    """[B, …] → [W, T, …], zero for padding."""
     whole = samples.new_zeros(*windows.valid.shape, *samples.shape[1:])
     return whole.index_put(tuple(windows.valid.nonzero().unbind(1)), samples)
 

@@ -1,9 +1,10 @@
-"""What a round of the recommender costs: in seconds, and against the plain design.
+"""The cost of one round of the recommender, in seconds and against the plain design.
 
-MovieLens-1M, the 1000 most active users, 100 clients a round, one epoch over every next-item position, D 128, softmax
-over every item not met before, on worker processes of one thread each. The plain design is one client after another,
-one prefix of the history per sample, one candidate at a time. Against it both sides have the same 100 negatives; it is
-timed on two clients of median length with as many threads as there are workers, and counts for the samples of all.
+MovieLens-1M, the 1000 most active users, 100 clients per round, one epoch over all next-item positions, D 128, softmax
+over all items not met before, on worker processes with one thread each. The plain design trains one client after
+another, with one prefix of the history per sample and one candidate at a time. In that comparison both sides use the
+same 100 negatives. The plain side is timed on two clients of median length, with as many threads as there are workers,
+and scaled to the samples of all clients.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import replace
 
 import torch
 
-from equipoise.bench.measure import Goal, Result, by_turns, paired
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, paired
 from equipoise.bench.memory import peak, require_linux
 from equipoise.bench.ours import where
 from equipoise.bench.plain_recommender import plain_recipe
@@ -54,12 +55,12 @@ IDS = ["model=sasrec", "balance=none"]
 DRAWN = ["method.loss=sampled", "method.negatives=100"]
 FEW = 2
 SECOND = 1
-"""The second round, which is the last: at the very first step of a run each term is measured by itself."""
+"""The second and last round is timed: at the first step of a run each term is also measured by itself."""
 ROUND, EVALUATION, MEMORY = {"ids": 5.0, "full": 15.0}, 2.0, 4096.0
-"""Seconds that a round and an evaluation may take, and MiB that a run may."""
+"""Goals: seconds of a round and of an evaluation, MiB of a run."""
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     require_data()
     yield against_plain(federation_of([*FULL, *DRAWN]), repeats)
     for name, kind in (("ids", IDS), ("full", FULL)):
@@ -76,8 +77,8 @@ def run(repeats: int) -> Iterator[Result]:
     yield replace(_within("rec/memory", "two rounds, scored, all processes: against the goal", mib, MEMORY), unit="MiB")
 
 
-def against_plain(federation: Federation, repeats: int) -> Result:
-    """A round of ours and the plain design's few clients by turns."""
+def against_plain(federation: Federation, repeats: int) -> BenchmarkResult:
+    """A round of ours and a few clients of the plain design, in turns."""
     assert isinstance(federation.site, HistorySite)
     tasks = plan(federation, first_snapshot(federation), SECOND)
     few, recipe, engine = median_tasks(federation, tasks), plain_recipe(federation.site), make_engine(federation.site)
@@ -103,7 +104,7 @@ def median_tasks(federation: Federation, tasks: Sequence[Task]) -> list[Task]:
 
 
 def _mean_loss(updates: Iterable[object], of: Sequence[Task]) -> float:
-    """Over the steps of these clients."""
+    """The mean base loss over the steps of these clients."""
     wanted = {task.client for task in of}
     found = [update for update in updates if isinstance(update, ClientUpdate) and update.client in wanted]
     assert len(found) == len(wanted)
@@ -114,14 +115,14 @@ def _samples(federation: Federation, tasks: Sequence[Task]) -> int:
     return sum(federation.site.samples(task.client) for task in tasks)
 
 
-def _within(name: str, what: str, seconds: Sequence[float], most: float, note: str = "") -> Result:
+def _within(name: str, what: str, seconds: Sequence[float], most: float, note: str = "") -> BenchmarkResult:
     middle = statistics.median(seconds)
     spread = (min(seconds) / most, max(seconds) / most)
-    return Result(name, what, middle / most, spread, middle, most, Goal("at most", 1.0), note=note)
+    return BenchmarkResult(name, what, middle / most, spread, middle, most, Goal("at most", 1.0), note=note)
 
 
 def require_data() -> None:
-    """Left out where MovieLens-1M and its features are not at hand."""
+    """Raise LookupError, which skips the benchmark, where MovieLens-1M or its features are missing."""
     config = load("rec/feddmmr", [*SETTING, *FULL]).config
     assert isinstance(config.data, InteractionOptions)
     try:

@@ -1,5 +1,7 @@
-"""From the command to the first finished round on digits, beside importing torch, which is most of it; the same with
-100 000 clients of whom a hundred train; and from a command with a wrong key to its error."""
+"""Time from the command to the first finished round on digits, against importing torch, which is most of it.
+
+Also with 100 000 clients of which 100 train, and from a command with a wrong key to its error message.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,18 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 
 MANY = ["model=mlp", "partition=drawn", "partition.clients=100000", "server.fraction=0.001"]
 KINDS: dict[str, tuple[list[str], float]] = {"startup": ([], 4.0), "startup/100000": (MANY, 10.0)}
-"""Settings, and the seconds that they may take."""
+"""Settings, and the goal in seconds."""
 WRONG_KEY = 1.0
-"""Seconds that a wrong request may take."""
+"""Goal for a wrong request, in seconds."""
 FIRST = "round 1/"
-"""How the line of the first finished round begins."""
+"""Beginning of the line that reports the first finished round."""
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     for name, (settings, seconds) in KINDS.items():
         mine, torch = by_turns([partial(first_round, settings), import_torch], repeats, lambda _: 0.0)
         goal = Goal("at most", seconds / torch.median)

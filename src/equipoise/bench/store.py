@@ -1,7 +1,7 @@
-"""What writing everything down costs: the share of a run that goes into the store, and rows a second.
+"""Cost of recording: the share of a run that goes into the store, and rows per second.
 
-The run is an ordinary one, FedAvg of a small CNN on digits, watched by the profile's stopwatch; what its time would be
-without the store is what is left.
+The run is an ordinary one, FedAvg with a small CNN on digits, timed by the profile's stopwatch. The time of the store
+is compared with the rest of the run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from equipoise.bench.measure import Goal, Result, paired
+from equipoise.bench.measure import BenchmarkResult, Goal, paired
 from equipoise.config.loader import load
 from equipoise.core.stopwatch import WATCH
 from equipoise.run.session import start
@@ -22,7 +22,7 @@ from equipoise.store.database import open_store
 ROUNDS = 10
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     request = load("fedavg", [f"rounds={ROUNDS}", "client.epochs=5"])
     writing, rest, rows = [], [], 0
     for _ in range(repeats + 1):

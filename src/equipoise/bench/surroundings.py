@@ -1,4 +1,4 @@
-"""What a figure was measured on: version, commit where there is one, processor, cores, memory, torch."""
+"""The conditions of a measurement: version, commit if known, processor, cores, memory, torch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def surroundings() -> dict[str, str | int | float]:
 
 
 def _commit() -> str:
-    """Of the source tree that this was imported from; "" where it is no repository."""
+    """The commit of the source tree that this module was imported from; "" outside a repository."""
     here = Path(__file__).parent
     asked = ["git", "-C", str(here), "rev-parse", "--short", "HEAD"]
     try:

@@ -1,6 +1,6 @@
-"""Whether clients train along one axis where that is faster, and apart where it is not: the cost model, tested.
+"""A test of the cost model: does it choose the faster path, clients along one axis or one by one?
 
-For each model both ways are timed with one thread. The ratio is what the way that was chosen gains over the other.
+For each model both paths are timed with one thread. The ratio is the speed-up of the chosen path over the other.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from equipoise.bench.job import Job, make_job
-from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.job import BenchmarkJob, make_job
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 from equipoise.bench.ours import Ours
 
 CLIENTS = 64
@@ -23,7 +23,7 @@ CASES: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
 }
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     for name, (model, shape) in CASES.items():
         chosen = _job(model, shape, None)
         is_together = chosen.site.together > 1
@@ -35,7 +35,7 @@ def run(repeats: int) -> Iterator[Result]:
         yield compared(f"together/{name}", what, mine, theirs, Goal("at least", 1.0), tolerance=1e-2)
 
 
-def _job(model: dict[str, Any], shape: tuple[int, int, int], together: int | None) -> Job:
+def _job(model: dict[str, Any], shape: tuple[int, int, int], together: int | None) -> BenchmarkJob:
     settings = {
         "model": model,
         "client": {"epochs": 1, "batch": 10, "lr": 0.05, "momentum": 0},

@@ -1,8 +1,8 @@
-"""Five ResNet-8 clients with two views and four terms, against the straightforward way: transforms image by image.
+"""Five ResNet-8 clients with two views and four terms, against the usual research code: transforms image by image.
 
-The other side is what papers' code does: a list of transforms on one PIL image at a time, twice an image, one client
-after another, in the layout that networks come in. Views are drawn anew on each side, so the two mean losses agree
-only as well as two draws do.
+The other side applies a list of transforms to one PIL image at a time, twice per image, trains one client after
+another, and uses the default memory layout. Each side draws its own views, so the two mean losses agree only as well as
+two draws do.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import torch
 from PIL import Image, ImageEnhance
 from torch import Tensor
 
-from equipoise.bench.job import MEAN, STD, Job, make_job
-from equipoise.bench.measure import Goal, Result, by_turns, compared
+from equipoise.bench.job import MEAN, STD, BenchmarkJob, make_job
+from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 from equipoise.bench.ours import where
 from equipoise.core.machine import cores
 from equipoise.core.registry import ENGINES
@@ -28,10 +28,10 @@ from equipoise.objective.compose import Batch, Net
 
 CLIENTS, IMAGES = 5, 256
 SECOND = range(1, 2)
-"""The second epoch: at the very first step of a run, and every 256 steps after it, each term is measured by itself."""
+"""The second epoch: at the first step of a run, and every 256 steps after it, each term is also measured by itself."""
 
 
-def run(repeats: int) -> Iterator[Result]:
+def run(repeats: int) -> Iterator[BenchmarkResult]:
     settings = {
         "method": "fafi",
         "communication": "one-shot",
@@ -57,8 +57,8 @@ def run(repeats: int) -> Iterator[Result]:
     yield compared("vision-round", what, mine, theirs, Goal("at least", 2.5), tolerance=0.1, note=note)
 
 
-def straightforward(job: Job) -> float:
-    """The mean loss of the steps, with the number of threads that torch would take."""
+def straightforward(job: BenchmarkJob) -> float:
+    """The mean loss of the steps, with one thread per core."""
     torch.set_num_threads(cores())
     method, options, losses = resolve(job.config), job.config.client, []
     draw = np.random.default_rng(0)

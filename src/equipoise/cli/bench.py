@@ -15,12 +15,12 @@ WHICH = typer.Argument(metavar="[NAME]…", help="Benchmarks to run; all unless 
 
 def bench(
     names: Annotated[list[str] | None, WHICH] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Times each side is measured, by turns.")] = 5,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often each side is measured.")] = 5,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where results are added.")] = Path("runs/bench.jsonl"),
-    show: Annotated[bool, typer.Option("--list", help="Say which there are, and run none.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="List the benchmarks; run none.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure speed as ratios: ours and somebody else's way of doing the same work, by turns, in one run.
+    """Measure speed as ratios: our way and another way of doing the same work, in turns, in one run.
 
     [bold]Examples[/]
 

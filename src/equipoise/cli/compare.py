@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli.options import Json, Runs, StoreAt, SweepName, chosen_runs, print_json
+from equipoise.cli.options import Json, Runs, StoreAt, SweepName, print_json
 
 if TYPE_CHECKING:
     from equipoise.report.comparison import Comparison
@@ -29,7 +29,7 @@ def compare(
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
-    """Figures side by side: mean ± deviation over seeds, final and best by validation, paired differences.
+    """Compare runs: mean ± deviation over seeds, final and best by validation, paired differences.
 
     Runs that differ only in their seed share a row. Differences are to the first row, over common seeds, with a 95 %
     interval; recommenders that ranked the same items are compared user by user. "Best" is chosen on the validation
@@ -43,13 +43,10 @@ def compare(
 
       equipoise compare --sweep studies/recommendation --metric hr@10/uni100
     """
-    from equipoise.report.comparison import compare as side_by_side
-    from equipoise.report.runs import compared
-    from equipoise.store.database import open_existing
+    from equipoise.api.compare import compare as side_by_side
 
-    with open_existing(store) as opened:
-        chosen, labels = chosen_runs(opened, runs, sweep)
-        print_comparison(side_by_side(compared(opened, chosen, labels, metric)), Format.json if as_json else form)
+    compared = side_by_side(runs, sweep=sweep, metric=metric, store=store)
+    print_comparison(compared.comparison, Format.json if as_json else form)
 
 
 def print_comparison(comparison: Comparison, form: Format = Format.text) -> None:

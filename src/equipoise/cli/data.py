@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.cli.data_report import print_images, print_interactions, print_overview
-from equipoise.cli.options import Json, print_json
+from equipoise.cli.data_report import print_overview
+from equipoise.cli.options import Json, print_json, say_broken
 
 if TYPE_CHECKING:
     from equipoise.config.blocks import DataOptions
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="data",
     no_args_is_help=True,
-    help="Sets of images and of interactions: which there are, whether their files are whole, and how to get them. "
+    help="Data sets: list them, check their files, download them. "
     "Files are looked for in --path, otherwise in the folder that EQUIPOISE_DATA names.",
 )
 
@@ -33,13 +33,14 @@ Settings = Annotated[
 
 @app.command("list")
 def list_sets(path: Folder = None, as_json: Json = False) -> None:
-    """Every set a run can use, with its published size, and where its files were found.
+    """List the data sets a run can use, with their published sizes and where their files were found.
 
     Sets marked embedded need no file. For the others: `equipoise data fetch NAME`, or bring your own copy.
     """
     from equipoise.kind.check import overview
 
     lines = overview(path)
+    say_broken()
     if as_json:
         print_json(lines)
     else:
@@ -48,7 +49,7 @@ def list_sets(path: Folder = None, as_json: Json = False) -> None:
 
 @app.command()
 def check(name: Name, settings: Settings = None, path: Folder = None, as_json: Json = False) -> None:
-    """Read a set from end to end and report what it holds, beside what was published.
+    """Read a whole data set and report what it holds beside what was published.
 
     Of images: counts, labels, shape, range and channel statistics. Of interactions: users, items, lengths, the split,
     what the reader dropped or sorted, and the check of each feature table that is named. Of both: each file's size and
@@ -67,10 +68,10 @@ def check(name: Name, settings: Settings = None, path: Folder = None, as_json: J
     report = examine(name, path, _options(name, settings))
     if as_json:
         print_json(report)
-    elif report["kind"] == "interactions":
-        print_interactions(report)
     else:
-        print_images(report)
+        from equipoise.config.schema import kind_of
+
+        kind_of(report["name"]).load("show")(report)
 
 
 def _options(name: str, settings: list[str] | None) -> DataOptions | None:

@@ -9,18 +9,23 @@ import typer
 
 def print_overview(lines: list[dict[str, Any]]) -> None:
     """One row per set."""
-    _table(["name", "holds", "size", "found"], [[line["name"], *_holds(line), _found(line)] for line in lines])
+    _table(
+        ["name", "holds", "size", "found"],
+        [[line["name"], line["holds"], line["size"], _found(line)] for line in lines],
+    )
 
 
-def print_images(report: dict[str, Any]) -> None:
-    low, high = report["range"]
-    typer.echo(f"{report['name']}: {_shape(report['shape'])}, {len(report['classes'])} classes, values {low} to {high}")
-    typer.echo(f"train channels: mean {_decimals(report['mean'])}, standard deviation {_decimals(report['std'])}")
+def print_samples(report: dict[str, Any]) -> None:
+    """Of labelled samples; what is measured of channels only where there are any."""
+    values = f", values {report['range'][0]} to {report['range'][1]}" if "range" in report else ""
+    typer.echo(f"{report['name']}: {_shape(report['shape'])}, {len(report['classes'])} classes{values}")
+    if "mean" in report:
+        typer.echo(f"train channels: mean {_decimals(report['mean'])}, standard deviation {_decimals(report['std'])}")
     rows = [
-        [part, str(split["count"]), str(split["published"]), f"{min(split['labels'])} to {max(split['labels'])}"]
+        [part, str(split["count"]), str(split["published"] or "–"), f"{min(split['labels'])} to {max(split['labels'])}"]
         for part, split in report["splits"].items()
     ]
-    _table(["split", "images", "published", "per class"], rows)
+    _table(["split", report["kind"], "published", "per class"], rows)
     _print_files(report)
 
 
@@ -55,15 +60,6 @@ def _table(titles: list[str], rows: list[list[str]]) -> None:
     for row in rows:
         table.add_row(*row)
     Console().print(table)
-
-
-def _holds(line: dict[str, Any]) -> list[str]:
-    """What one unit of a set is, and how many there are."""
-    if line["kind"] == "images":
-        return [f"{line['classes']} classes, {_shape(line['shape'])}", f"{line['train']} + {line['test']} images"]
-    if line["interactions"] is None:
-        return ["interactions", "as many as the file has"]
-    return [f"{line['users']} users, {line['items']} items", f"{line['interactions']} interactions"]
 
 
 def _found(line: dict[str, Any]) -> str:

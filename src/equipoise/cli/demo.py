@@ -16,13 +16,13 @@ def demo(
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
-    """The main job on embedded data: compare λ policies over seeds, say what went wrong, write a report.
+    """Compare λ policies over seeds on embedded data, diagnose the runs, and write a report.
 
-    Needs no download. Nine ways with five clients of very unequal labels, one upload each.
+    Needs no download: nine methods, five clients with very unequal labels, one upload each.
     """
     from equipoise.cli.compare import Format
     from equipoise.cli.partition import partition
-    from equipoise.cli.sweep import called, carried_out, report, require_all
+    from equipoise.cli.sweep import carried_out, report, require_all
     from equipoise.run.grid import load_grid
     from equipoise.store.database import default_location, open_store
 
@@ -36,16 +36,16 @@ def demo(
         partition("fedavg", ["partition.alpha=0.05"], output=picture)
         typer.echo(f"\nnine ways, one upload each, seeds: {seeds} …\n")
     grid = load_grid("studies/demo", seeds=str(seeds))
-    places = carried_out(grid, location, None)
-    report(places, location, Format.json if as_json else Format.text, called(grid, location))
+    found = carried_out(grid, location, None)
+    report(found, Format.json if as_json else Format.text)
     if not as_json:
-        labels = {place.run_id: place.cell.label for place in places if place.run_id and place.state == "done"}
+        labels = found.labels
         draw(labels, location)
         page = folder / "demo-report.html"
         explain(labels, location, page)
         typer.echo(f"\nstored in {stored_at}; who owns what is {picture}, everything else {page}")
         typer.echo("next: equipoise ls · equipoise show latest · equipoise compare --sweep studies/demo --format latex")
-    require_all(places)
+    require_all(found)
 
 
 def draw(labels: Mapping[str, str], location: str) -> None:
@@ -79,9 +79,9 @@ def explain(labels: Mapping[str, str], location: str, page: Path) -> None:
         report = gather(opened, [read.find_run(opened, run_id) for run_id in labels], labels, "en")
     typer.echo("")
     for each in report.configurations:
-        severe = [told for told in each.told if told.finding.severity != "note"]
-        for told in severe:
-            typer.echo(f"{each.label}: {told.finding.severity} {told.finding.code}: {told.finding.saw}")
+        severe = [grouped for grouped in each.findings if grouped.finding.severity != "note"]
+        for grouped in severe:
+            typer.echo(f"{each.label}: {grouped.finding.severity} {grouped.finding.code}: {grouped.finding.saw}")
     if not report.first:
         typer.echo(f"diagnosis of {report.n_runs} runs: nothing above a note")
     write_text(page, html(report))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from equipoise.diagnose.finding import Finding, Verdict
-    from equipoise.diagnose.recording import Recording
 
 SHOWN = 3
 """Rows of evidence printed of a finding."""
@@ -27,7 +26,7 @@ def diagnose(
         typer.Argument(metavar="RUN…|FILE…", help="Runs, or tables of another framework.", show_default=False),
     ],
     against: Annotated[
-        str | None, typer.Option("--against", help="The run that it is held against.", show_default=False)
+        str | None, typer.Option("--against", help="The run to compare with.", show_default=False)
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -41,7 +40,7 @@ def diagnose(
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
-    """Say why a run failed: what was found, for whom and when, the likely cause, and what to change.
+    """Explain why a run failed: what was found, for whom and when, the likely cause, and what to change.
 
     Findings come most severe first, and causes before what follows from them. Rules whose inputs were not recorded are
     listed as not examined, never as passed. A file is a long table `run,step,round,client,name,value` as CSV, JSON
@@ -55,61 +54,39 @@ def diagnose(
 
       equipoise diagnose telemetry.csv --set classes=10 --set lam_max=50
     """
-    from equipoise.diagnose.examine import examine
-    from equipoise.diagnose.foreign import parse_facts
+    from equipoise.api.diagnose import diagnose_all
+    from equipoise.diagnose.foreign import parse_facts, read_names
 
     facts, changes = parse_facts(settings or [])
-    recordings, repairs = _recordings(targets, against, facts, names, store)
-    verdicts = {run.name: examine(run, changes, language.value) for run in recordings}
+    renames = read_names(names) if names is not None else None
+    found = diagnose_all(
+        targets, against=against, facts=facts, limits=changes, names=renames, language=language.value, store=store
+    )
+    for text in dict.fromkeys(text for each in found for text in each.left_out):
+        typer.echo(f"! {text}", err=True)
     if as_json:
-        documents = [{"run": name, **verdict.to_json(), "repairs": repairs} for name, verdict in verdicts.items()]
+        documents = [{"run": each.name, **each.to_json(), "repairs": list(each.repairs)} for each in found]
         print_json(documents[0] if len(documents) == 1 else documents)
     else:
         from rich.console import Console
 
-        for repair in repairs:
+        for repair in found[0].repairs if found else ():
             typer.echo(f"! {repair}")
-        for name, verdict in verdicts.items():
-            print_verdict(Console(highlight=False), name, verdict, language.value)
-    severe = any(finding.severity != "note" for verdict in verdicts.values() for finding in verdict.findings)
-    if strict and severe:
+        for each in found:
+            print_verdict(Console(highlight=False), each.name, each, language.value)
+    if strict and any(each.is_severe for each in found):
         raise typer.Exit(3)
 
 
-def _recordings(
-    targets: Sequence[str], against: str | None, facts: Mapping[str, Any], names: Path | None, store: str | None
-) -> tuple[list[Recording], list[str]]:
-    """Everything that was named, each held against the same run where one is given."""
-    from dataclasses import replace
-
-    from equipoise.diagnose.foreign import is_telemetry, read_names, read_table
-    from equipoise.diagnose.stored import stored
-    from equipoise.store.database import open_existing
-    from equipoise.store.read import find_run
-
-    renames = read_names(names) if names is not None else {}
-    repairs: list[str] = []
-
-    def load(target: str) -> list[Recording]:
-        if is_telemetry(target):
-            table = read_table(Path(target), facts, renames)
-            repairs.extend(table.repairs)
-            return table.runs
-        with open_existing(store) as opened:
-            found = stored(opened, find_run(opened, target))
-        return [replace(found, facts={**found.facts, **facts})]
-
-    reference = load(against)[0] if against is not None else None
-    return [replace(run, reference=reference) for target in targets for run in load(target)], repairs
-
-
 def print_verdict(console: Console, name: str, verdict: Verdict, language: str = "en") -> None:
-    from equipoise.diagnose.words import LABELS
+    from equipoise.diagnose.words import labels
 
-    label, n = LABELS[language], len(verdict.findings)
+    label, n = labels(language), len(verdict.findings)
     console.print(f"[bold]{name}[/]  {label['found'].format(n=n) if n else label['nothing']}")
     for finding in verdict.findings:
         print_finding(console, finding, label)
+    for code, problem in verdict.faults.items():
+        console.print(f"! {code}: {problem}", style="yellow", markup=False, soft_wrap=True)
     for key, codes in (("passed", verdict.passed), ("skipped", verdict.not_examined)):
         console.print(label[key].format(codes=", ".join(codes) or label["none"]), style="dim", soft_wrap=True)
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from equipoise.run.estimate import Estimate
     from equipoise.run.grid import Grid
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, and what it would cost.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Train nothing; print the settings and what the run would cost.")
+]
 
 
 def print_plan(request: Request, as_json: bool) -> None:

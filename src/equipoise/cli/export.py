@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from equipoise.cli.options import Language, Runs, StoreAt, SweepName, chosen_runs
+from equipoise.cli.options import Language, Runs, StoreAt, SweepName
 
 
 class To(StrEnum):
@@ -17,37 +17,42 @@ class To(StrEnum):
     pdf = "pdf"
     latex = "latex"
     parquet = "parquet"
+    torch = "torch"
+    onnx = "onnx"
+
+
+WHAT = "Figures, the table of results, the recorded numbers, or the trained model."
+CLIENT = typer.Option("--client", help="With torch or onnx: this client's own model.", show_default=False)
+PATH = typer.Option("--path", help="With torch or onnx: the data folder, if it moved since.", show_default=False)
 
 
 def export(
     runs: Runs = None,
-    to: Annotated[To, typer.Option("--to", help="Figures, the table of results, or the recorded numbers.")] = To.svg,
+    to: Annotated[To, typer.Option("--to", help=WHAT)] = To.svg,
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write to.")] = Path("export"),
     sweep: SweepName = None,
     language: Annotated[Language, typer.Option("--lang", help="Language of the figures.")] = Language.en,
+    client: Annotated[int | None, CLIENT] = None,
+    path: Annotated[Path | None, PATH] = None,
     store: StoreAt = None,
 ) -> None:
-    """Take things out: figures as SVG, PNG or PDF, the results as a LaTeX table, all numbers as Parquet.
+    """Export figures as SVG, PNG or PDF, the results as a LaTeX table, all numbers as Parquet, or the trained model.
 
     `svg`, `png` and `pdf` write every figure of every run to a folder of its own, `latex` writes results.tex, and
-    `parquet` writes metrics.parquet (run, step, round, client, name, value) with runs.json beside it.
+    `parquet` writes metrics.parquet (run, step, round, client, name, value) with runs.json beside it. `torch` writes
+    the model of one run as a folder that needs no Equipoise: weights.safetensors, card.json, and model.py in plain
+    PyTorch. `onnx` writes model.onnx and card.json.
 
     [bold]Examples[/]
 
       equipoise export latest --to pdf -o figures
 
       equipoise export --sweep studies/demo --to latex -o paper
-    """
-    from equipoise.report import export as out
-    from equipoise.store.database import open_existing
 
-    with open_existing(store) as opened:
-        chosen, labels = chosen_runs(opened, runs, sweep)
-        if to is To.latex:
-            written = out.write_results(opened, chosen, labels, output)
-        elif to is To.parquet:
-            written = out.write_numbers(opened, chosen, output)
-        else:
-            written = out.write_figures(opened, chosen, output, to.value, language.value)
-    for path in written:
-        typer.echo(f"written: {path}")
+      equipoise export latest --to torch -o my-model
+    """
+    from equipoise.api.export import export as write
+
+    chosen: dict[str, Any] = {"sweep": sweep, "language": language.value, "store": store}
+    for file in write(runs, to.value, output, client=client, path=path, **chosen):
+        typer.echo(f"written: {file}")

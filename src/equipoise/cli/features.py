@@ -14,7 +14,7 @@ import typer
 from equipoise.cli.options import Json, print_json
 
 if TYPE_CHECKING:
-    from equipoise.features.encode import Encoded, Job, Progress
+    from equipoise.features.encode import Encoded, EncodingJob, Progress
     from equipoise.features.encoders import Encoder
     from equipoise.features.items import Items
 
@@ -43,7 +43,7 @@ def text(
         list[str] | None, typer.Option("--column", help="Column of text; may be given several times.")
     ] = None,
     template: Annotated[
-        str | None, typer.Option("--format", help="How columns are put together, as in '{title}. {genres}'.")
+        str | None, typer.Option("--format", help="How columns are combined, as in '{title}. {genres}'.")
     ] = None,
     batch: Batch = 32,
     half: Half = False,
@@ -61,13 +61,13 @@ def text(
 
       equipoise features text movies.csv --format '{title}. Genres: {genres}' --encoder ./my-model -o text.npz
     """
-    from equipoise.features.encode import Job, require_free
+    from equipoise.features.encode import EncodingJob, require_free
     from equipoise.features.encoders import text_encoder
     from equipoise.features.texts import Wanted, read_texts
 
     require_free(out, force)
     items = read_texts(table, Wanted(item, tuple(column or ()), template))
-    finish(items, lambda: text_encoder(encoder), Job(out, batch, half), as_json)
+    finish(items, lambda: text_encoder(encoder), EncodingJob(out, batch, half), as_json)
 
 
 @app.command()
@@ -89,14 +89,14 @@ def images(
     ),
     path: Annotated[str | None, typer.Option("--path", help="Of a table: column of paths; path unless given.")] = None,
     skip_damaged: Annotated[
-        bool, typer.Option("--skip-damaged", help="Leave out pictures that cannot be read, and count them.")
+        bool, typer.Option("--skip-damaged", help="Skip images that cannot be read, and count them.")
     ] = False,
     batch: Batch = 32,
     half: Half = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Encode one picture per item with a program of torch.export or a model of open_clip.
+    """Encode one image per item with a program of torch.export or a model of open_clip.
 
     A FILE.pt2 takes float32 [B, 3, H, W] in [0, 1] and gives [B, d]; pictures are stretched to H × W. Paths in a table
     are taken from the table's folder. A picture that cannot be read ends the command and is named.
@@ -107,16 +107,16 @@ def images(
 
       equipoise features images posters.csv --id movie_id --path file --encoder encoder.pt2 --skip-damaged -o images.npz
     """
-    from equipoise.features.encode import Job, require_free
+    from equipoise.features.encode import EncodingJob, require_free
     from equipoise.features.encoders import image_encoder
     from equipoise.features.pictures import read_pictures
 
     require_free(out, force)
     items = read_pictures(place, item, path)
-    finish(items, lambda: image_encoder(encoder), Job(out, batch, half, skip_damaged), as_json)
+    finish(items, lambda: image_encoder(encoder), EncodingJob(out, batch, half, skip_damaged), as_json)
 
 
-def finish(items: Items[Any], load: Callable[[], Encoder[Any]], job: Job, as_json: bool) -> None:
+def finish(items: Items[Any], load: Callable[[], Encoder[Any]], job: EncodingJob, as_json: bool) -> None:
     """Load the encoder, encode with progress on stderr, and print what came of it."""
     from equipoise.features.encode import encode
 

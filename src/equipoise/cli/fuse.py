@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from equipoise.cli.options import Json, StoreAt, print_json
-from equipoise.core.exchanges import SECOND_EXCHANGE
-
-if TYPE_CHECKING:
-    from equipoise.store.records import Run
-    from equipoise.store.transact import Store
 
 BESIDE = ("best_client", "probability_ensemble", "probe")
 """What every server is measured against."""
@@ -28,7 +24,7 @@ def fuse(
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
-    """Other servers on the clients of a run: nothing is trained again.
+    """Score other servers on the trained clients of a run; nothing is trained again.
 
     Every pair of a merge and a predict is scored and stored as a run of its own. Choose among them by validation.
 
@@ -40,48 +36,26 @@ def fuse(
 
       equipoise fuse latest --predict all --json
     """
-    from equipoise.run.fuse import fuse as fuse_all
-    from equipoise.run.fuse import servers_of
-    from equipoise.store.database import open_existing
-    from equipoise.store.read import find_run
+    from equipoise.api.choose import open_run
+    from equipoise.api.fuse import fuse as fuse_all
 
-    with open_existing(store) as opened:
-        source = find_run(opened, run)
-        ids = fuse_all(opened, source, servers_of(source, merge or [], predict or []), path)
-        lines = [line_of(opened, find_run(opened, run_id)) for run_id in ids]
+    fused = fuse_all(open_run(run, store=store), merge=merge, predict=predict, path=path)
     if as_json:
-        print_json({"run_id": source.run_id, "servers": lines})
+        print_json({"run_id": fused.source.id, "servers": list(fused.servers)})
     else:
-        print_table(lines)
+        print_table(fused.servers)
 
 
-def line_of(store: Store, run: Run) -> dict[str, Any]:
-    from equipoise.config.schema import check
-    from equipoise.method.resolve import resolve
-    from equipoise.run.fuse import RIVAL
-    from equipoise.store.metrics import final_metrics
-
-    config, metrics = check(run.config), final_metrics(store, run.run_id)
-    predict = str(resolve(config).predict)
-    figures = ("accuracy/merged", "accuracy/validation", "accuracy/best_client", "accuracy/probe")
-    return {
-        "run_id": run.run_id,
-        "merge": config.server.merge or "plain",
-        "predict": predict,
-        "exchanges": 2 if predict in SECOND_EXCHANGE else 1,
-        **{name.removeprefix("accuracy/"): metrics.get(name) for name in figures},
-        "probability_ensemble": metrics.get(f"accuracy/merged/{RIVAL}"),
-    }
-
-
-def print_table(lines: list[dict[str, Any]]) -> None:
+def print_table(lines: Sequence[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Column, Table
+
+    from equipoise.api.fuse import best_of
 
     console = Console()
     run_id = Column("run", no_wrap=True, min_width=max(len(line["run_id"]) for line in lines))  # whole, to be copied
     table = Table("merge", "predict", "accuracy", "validation", run_id, box=None, header_style="bold")
-    best = max(lines, key=lambda line: (line["exchanges"] == 1, line["validation"]))
+    best = best_of(lines)
     for line in lines:
         second = "  (second exchange)" if line["exchanges"] > 1 else ""
         mark = " *" if line is best and len(lines) > 1 else ""

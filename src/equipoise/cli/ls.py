@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from equipoise.cli.options import Json, StoreAt, print_json, sweep_members
+from equipoise.cli.options import Json, StoreAt, print_json
 
 LEAST = ("status", "steps")
 """Columns that are there however narrow the terminal, beside the id and the figure."""
@@ -25,44 +24,19 @@ def ls(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """List runs, newest first: id, status, how far, method, data, seed, and the headline figure.
+    """List runs, newest first: id, status, checkpoints done, method, data, seed, and the headline metric.
 
-    Runs that were fused from the clients of another stand below it.
+    A run that was fused from the clients of another run is listed below that run.
     """
-    from equipoise.store.database import default_location, open_existing
+    from equipoise.api.choose import listed
 
-    _require_status(status)
-    if store is None and not Path(default_location()).exists():
-        lines = []
-    else:
-        with open_existing(store) as opened:
-            lines = _chosen(opened, sweep, status, limit)
+    lines = listed(status=status, sweep=sweep, limit=limit, store=store)
     if as_json:
         print_json(lines)
     elif not lines:
         typer.echo(_nothing(sweep, status))
     else:
         _print(nested(lines))
-
-
-def _require_status(status: str | None) -> None:
-    from equipoise.core.errors import Problem, UnknownName
-    from equipoise.core.registry import suggestion
-    from equipoise.store.records import STATUSES
-
-    if status is not None and status not in STATUSES:
-        known = suggestion(status, list(STATUSES))
-        raise UnknownName([Problem("--status", f"status '{status}' is not known{known}")])
-
-
-def _chosen(store: Any, sweep: str | None, status: str | None, limit: int) -> list[dict[str, Any]]:
-    from equipoise.report.runs import listed
-    from equipoise.store import read
-
-    members = {run_id for _, run_id in sweep_members(store, sweep)} if sweep is not None else None
-    runs = [run for run in read.runs(store, status=status) if members is None or run.run_id in members]  # type: ignore[arg-type]
-    sources = read.fused(store)
-    return [{**listed(store, run), "fused_from": sources.get(run.run_id)} for run in runs[:limit]]
 
 
 def _nothing(sweep: str | None, status: str | None) -> str:

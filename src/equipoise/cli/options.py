@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-
-if TYPE_CHECKING:
-    from equipoise.store.records import Run
-    from equipoise.store.transact import Store
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 StoreAt = Annotated[
@@ -36,7 +32,7 @@ EventsTo = Annotated[
     Path | None,
     typer.Option("--tensorboard", metavar="FOLDER", help="Also write event files for TensorBoard.", show_default=False),
 ]
-Runs = Annotated[list[str] | None, typer.Argument(help="Run ids or beginnings of them.", show_default=False)]
+Runs = Annotated[list[str] | None, typer.Argument(help="Run ids, or the beginnings of ids.", show_default=False)]
 SweepName = Annotated[str | None, typer.Option("--sweep", help="All finished runs of this sweep.", show_default=False)]
 
 
@@ -46,34 +42,6 @@ Name = Annotated[str | None, typer.Argument(help="Only this one.", show_default=
 class Language(StrEnum):
     en = "en"
     zh = "zh"
-
-
-def chosen_runs(store: Store, runs: Sequence[str] | None, sweep: str | None) -> tuple[list[Run], dict[str, str]]:
-    """The runs that were named and those of the sweep, in order; with the sweep's labels by run id."""
-    from equipoise.core.errors import ConfigError
-    from equipoise.store import read
-
-    labels = {run_id: label for label, run_id in sweep_members(store, sweep)} if sweep is not None else {}
-    chosen = [read.find_run(store, run) for run in [*(runs or []), *labels]]
-    if not chosen:
-        raise ConfigError(_nothing(sweep), fix="name runs, or --sweep with a sweep that has finished runs")
-    return list({run.run_id: run for run in chosen}.values()), labels
-
-
-def _nothing(sweep: str | None) -> str:
-    return "no run was named" if sweep is None else f"no run of sweep '{sweep}' is done yet"
-
-
-def sweep_members(store: Store, sweep: str) -> list[tuple[str, str]]:
-    """(label, run id) of a sweep; a name that nobody gave a sweep is an error that lists those there are."""
-    from equipoise.core.errors import Problem, UnknownName
-    from equipoise.store import read
-
-    known = read.sweeps(store)
-    if sweep not in known:
-        listed = f"; known: {', '.join(known)}" if known else "; there is none in this store"
-        raise UnknownName([Problem("--sweep", f"sweep '{sweep}' is not known{listed}")], where=store.location)
-    return read.members(store, sweep)
 
 
 def named(entries: list[dict[str, Any]], name: str | None, kind: str) -> list[dict[str, Any]]:
@@ -87,6 +55,23 @@ def named(entries: list[dict[str, Any]], name: str | None, kind: str) -> list[di
     if name not in known:
         raise UnknownName([Problem(kind, f"{kind} '{name}' is not known{suggestion(name, list(known))}")])
     return [known[name]]
+
+
+def titled(entry: Mapping[str, Any]) -> str:
+    """A listed thing as a line begins with it: its name, aliases, and the package it comes from."""
+    from rich.markup import escape
+
+    aliases = f" ({', '.join(entry['aliases'])})" if entry.get("aliases") else ""
+    package = f"  [cyan]{escape(entry['package'])}[/]" if entry["package"] else ""
+    return f"[bold]{escape(entry.get('name') or entry['code'])}[/]{escape(aliases)}{package}"
+
+
+def say_broken() -> None:
+    """On stderr, the installed plugins that a list leaves out because they cannot be loaded."""
+    from equipoise.core.plugins import installed
+
+    for broken in installed():
+        typer.echo(f"! {broken}", err=True)
 
 
 def print_json(value: Any) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from equipoise.cli.options import Language, Runs, StoreAt, SweepName, chosen_runs
+from equipoise.cli.options import Language, Runs, StoreAt, SweepName
 
 
 class Page(StrEnum):
@@ -28,17 +28,17 @@ def report(
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("report.html"),
     sweep: SweepName = None,
     form: Annotated[
-        Page | None, typer.Option("--format", help="html, or md; otherwise the ending of the file says it.")
+        Page | None, typer.Option("--format", help="html, or md; default: by the ending of the file.")
     ] = None,
     language: Annotated[Language, typer.Option("--lang", help="Language of the report.")] = Language.en,
     projection: Annotated[
-        Projection, typer.Option("--projection", help="How features are brought onto a plane.")
+        Projection, typer.Option("--projection", help="How features are projected onto a plane.")
     ] = Projection.pca,
     store: StoreAt = None,
 ) -> None:
-    """Write a report: results first, then findings, protocol and pictures, in one file that needs nothing else.
+    """Write a report as one self-contained file: results first, then findings, protocol and figures.
 
-    Runs that differ only in their seed share a row and a section; its pictures are of the run that fared worst.
+    Runs that differ only in their seed share a row and a section; its figures are of the worst of these runs.
 
     [bold]Examples[/]
 
@@ -48,26 +48,11 @@ def report(
 
       equipoise report fedavg-7k etf-align-3x -o report.md
     """
-    from equipoise.report.files import write_text
-    from equipoise.report.gather import gather
-    from equipoise.store.database import open_existing
+    from equipoise.api.report import ReportForm, write_report
 
-    page = form or page_of(output)
-    with open_existing(store) as opened:
-        chosen, labels = chosen_runs(opened, runs, sweep)
-        with working(f"reading {len(chosen)} runs"):
-            gathered = gather(opened, chosen, labels, language.value, projection.value)
-    if page is Page.md:
-        from equipoise.report.markdown import markdown
-
-        text = markdown(gathered)
-    else:
-        from equipoise.report.html import html
-
-        with working("drawing"):
-            text = html(gathered)
-    write_text(output, text)
-    typer.echo(f"written: {output} ({len(text.encode()) / 1e6:.2f} MB)")
+    chosen: Literal["html", "md"] | None = None if form is None else "md" if form is Page.md else "html"
+    write_report(runs, output, sweep, ReportForm(chosen, language.value, projection.value, working), store)
+    typer.echo(f"written: {output} ({output.stat().st_size / 1e6:.2f} MB)")
 
 
 @contextmanager
@@ -78,17 +63,3 @@ def working(what: str) -> Iterator[None]:
     console = Console(stderr=True)
     with console.status(f"{what} …") if console.is_terminal else nullcontext():
         yield
-
-
-def page_of(output: Path) -> Page:
-    """What the ending of the file says; one that says nothing is HTML."""
-    from equipoise.core.errors import ConfigError
-
-    endings = {".md": Page.md, ".markdown": Page.md, ".html": Page.html, ".htm": Page.html, "": Page.html}
-    ending = output.suffix.lower()
-    if ending not in endings:
-        fix = "-o report.html or report.md; pictures and tables as files: `equipoise export RUN --to pdf`"
-        raise ConfigError(
-            f"a report is a page in HTML or Markdown, and '{output.name}' is neither", where="-o", fix=fix
-        )
-    return endings[ending]

@@ -8,35 +8,36 @@ from typing import Annotated
 import typer
 
 from equipoise.cli.options import Json, StoreAt
-from equipoise.cli.session import followed
-from equipoise.cli.summary import print_run
+from equipoise.cli.session import followed, print_run
+
+ROUNDS = typer.Option(
+    "--rounds", metavar="N|+N", help="Make the run longer: N rounds in all, or N more.", show_default=False
+)
 
 
 def resume(
     run: Annotated[str, typer.Argument(help="A run id, the beginning of one, or `latest`.", show_default=False)],
+    rounds: Annotated[str | None, ROUNDS] = None,
     path: Annotated[Path | None, typer.Option("--path", help="The data folder, if it has moved.")] = None,
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run that was stopped, killed or failed, to the same numbers as if it never had been.
+    """Continue a run that was stopped, killed or failed. The numbers are those of a run that never stopped.
 
-    [bold]Example[/]
+    With --rounds a run in rounds becomes longer, also one that is done. Schedules over the whole run are counted over
+    the new number of rounds from there on; without schedules the numbers are those of a run of that length.
+
+    [bold]Examples[/]
 
       equipoise resume latest
+
+      equipoise resume fedavg-7k3q9x --rounds +20
     """
-    from equipoise.store.database import open_existing
-    from equipoise.store.read import find_run
+    from equipoise.api.choose import open_run
 
-    with open_existing(store) as opened:
-        found = find_run(opened, run)
-        if found.status == "done":
-            print_run(opened, found.run_id, as_json)
-            return
-        from equipoise.run.session import resume as go_on
-        from equipoise.run.watch import Watch
+    found = open_run(run, store=store)
+    if found.status != "done" or rounds is not None:
+        from equipoise.api.train import resume as go_on
 
-        def work(watch: Watch) -> str:
-            go_on(opened, found, watch, path)
-            return found.run_id
-
-        print_run(opened, followed(work), as_json)
+        found = followed(lambda watch: go_on(found, rounds=rounds, path=path, progress=watch))
+    print_run(found, store, as_json)

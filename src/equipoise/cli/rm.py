@@ -10,11 +10,11 @@ import typer
 from equipoise.cli.options import Json, StoreAt, print_json
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be freed.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print how much would be freed.")]
 
 
 def rm(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="Run ids or beginnings of them.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="Run ids, or the beginnings of ids.")],
     yes: Yes = False,
     dry_run: DryRun = False,
     store: StoreAt = None,
@@ -22,7 +22,7 @@ def rm(
 ) -> None:
     """Remove runs: their numbers, events and findings, and the files that no other run needs.
 
-    What would be freed is said first; a run that somebody works on is refused.
+    Prints first how much would be freed. Refuses a run that a process is working on.
 
     [bold]Examples[/]
 
@@ -44,7 +44,7 @@ def rm(
 
 
 def gc(yes: Yes = False, dry_run: DryRun = False, store: StoreAt = None, as_json: Json = False) -> None:
-    """Remove files that no run needs any more: of older checkpoints, and what killed processes left.
+    """Remove files that no run needs any more: those of older checkpoints, and leftovers of killed processes.
 
     [bold]Examples[/]
 

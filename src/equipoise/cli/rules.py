@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipoise.cli.options import Json, Name, named, print_json
+from equipoise.cli.options import Json, Name, named, print_json, say_broken, titled
 
 
 def rules(name: Name = None, as_json: Json = False) -> None:
-    """List the failures that are looked for, or one of them: what the rule reads, its limits, cause and remedies."""
+    """List the rules of the diagnosis, or show one: what it reads, its limits, cause and remedies."""
     entries = named(described(), name, "rule")
+    say_broken()
     if as_json:
         print_json(entries)
         return
@@ -19,29 +20,29 @@ def rules(name: Name = None, as_json: Json = False) -> None:
     console = Console(highlight=False)
     for entry in entries:
         when = ", ".join(entry["when"])
-        console.print(f"[bold]{entry['code']}[/]  {entry['severity']}, {when}  {escape(entry['failure'])}")
+        console.print(f"{titled(entry)}  {entry['severity']}, {when}  {escape(entry['failure'])}")
         console.print(f"    reads   {escape(', '.join(entry['reads']))}", style="dim")
-        limits = "  ".join(f"{key}={value:g}" for key, value in entry["limits"].items())
-        if limits:
-            console.print(f"    limits  {limits}", style="dim")
+        for key, value in entry["limits"].items():
+            console.print(f"    limit   {key}={value:g}  {escape(entry['meanings'][key])}", style="dim")
         for remedy in entry["remedies"]:
             console.print(f"    remedy  {escape(remedy['text'])}  [bold]{escape(remedy['settings'])}[/]")
         console.print()
 
 
 def described() -> list[dict[str, Any]]:
-    from equipoise.diagnose.limits import LIMITS
     from equipoise.diagnose.rule import RULES
 
     return [
         {
             "code": entry.name,
+            "package": entry.package,
             "severity": entry.make.severity,
             "when": list(entry.make.when),
-            "failure": entry.summary,
-            "signal": _signal(entry.doc),
+            "failure": entry.make.doc.split("\n", 1)[0],
+            "signal": _signal(entry.make.doc),
             "reads": list(entry.make.reads),
-            "limits": dict(LIMITS[entry.name]),
+            "limits": entry.make.defaults,
+            "meanings": {limit.name: limit.meaning for limit in entry.make.limits},
             "cause": entry.make.cause,
             "remedies": [{"text": each.text, "settings": each.settings} for each in entry.make.remedies],
         }

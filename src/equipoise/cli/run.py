@@ -9,8 +9,7 @@ import typer
 
 from equipoise.cli.dry_run import DryRun, print_plan
 from equipoise.cli.options import EventsTo, Json, Overrides, StoreAt
-from equipoise.cli.session import followed
-from equipoise.cli.summary import print_run
+from equipoise.cli.session import followed, print_run
 from equipoise.core.stopwatch import WATCH
 
 if TYPE_CHECKING:
@@ -24,14 +23,16 @@ def run(
     overrides: Overrides = None,
     tensorboard: EventsTo = None,
     dry_run: DryRun = False,
-    profile: Annotated[bool, typer.Option("--profile", help="Say where the time went, and what would help.")] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Print where the time went, and which settings would help.")
+    ] = False,
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
     """Train one federation.
 
-    Settings come from the preset and are changed by key=value; `data=x` is short for `data.name=x`, and the names
-    researchers use are understood (alpha, num_clients, local_epochs, join_ratio …).
+    Settings come from the preset; key=value changes them. `data=x` is short for `data.name=x`. Common other names of
+    keys are accepted (alpha, num_clients, local_epochs, join_ratio …).
 
     [bold]Examples[/]
 
@@ -43,26 +44,20 @@ def run(
 
       equipoise run fafi partition.clients=50 --dry-run
     """
-    from equipoise.config.loader import load
+    from equipoise.api.request import requested
 
-    request = load(preset, overrides or [])  # what is wrong with a request is said before torch is loaded
+    request = requested(preset, overrides or [])  # what is wrong with a request is said before torch is loaded
     if dry_run:
         print_plan(request, as_json)
         return
-
-    from equipoise.run.session import start
-    from equipoise.store import read
-    from equipoise.store.database import open_store
+    from equipoise.api.train import start
 
     if profile:
         WATCH.start()
-    with open_store(store) as opened:
-        run_id = followed(lambda watch: start(opened, request, watch), tensorboard)
-        print_run(opened, run_id, as_json)
-        if profile:
-            fingerprint = read.find_run(opened, run_id).partition
-            assert fingerprint is not None  # it has run
-            print_profile(WATCH.stop(), request.config, read.partition(opened, fingerprint).n_clients)
+    found = followed(lambda watch: start(request, store, watch), tensorboard)
+    print_run(found, store, as_json)
+    if profile:
+        print_profile(WATCH.stop(), request.config, found.partition.n_clients)
 
 
 def print_profile(seconds: Mapping[str, float], config: Config, n_clients: int) -> None:

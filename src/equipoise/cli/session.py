@@ -1,4 +1,4 @@
-"""What `run` and `resume` share: following a run, and ending it cleanly on Ctrl-C."""
+"""What commands that train share: following a run, ending it cleanly on Ctrl-C, and printing it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,35 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from equipoise.cli.event_files import EventFiles
-from equipoise.cli.progress import watcher
+from equipoise.api.progress import watcher
+from equipoise.cli.options import print_json
 
 if TYPE_CHECKING:
-    from equipoise.run.watch import Watch
+    from equipoise.api.handle import RunHandle
+    from equipoise.api.progress import Follows
 
 
-def followed(work: Callable[[Watch], str], events: Path | None = None) -> str:
+def followed(work: Callable[[Follows], RunHandle], events: Path | None = None) -> RunHandle:
     """Do the work; Ctrl-C or SIGTERM ends it with everything so far kept and the way to go on printed."""
+    from equipoise.api.train import with_events
+
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    watch = watcher() if events is None else EventFiles(events, watcher())
+    watch = with_events(watcher(), events)
     try:
         return work(watch)
     except KeyboardInterrupt:
         go_on = f"; go on with: equipoise resume {watch.run_id}" if watch.run_id else ""
         print(f"stopped{go_on}", file=sys.stderr)
         raise typer.Exit(130) from None
+
+
+def print_run(run: RunHandle, store: str | None, as_json: bool) -> None:
+    """The run as text, or as one document; the store is called as on the command line."""
+    from equipoise.api.summary import print_run as print_text
+    from equipoise.store.database import default_location
+
+    place = store or default_location()
+    if as_json:
+        print_json(run.summary())
+    else:
+        print_text(run, None if "://" in place else place)

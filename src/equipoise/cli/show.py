@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from equipoise.cli.options import Json, StoreAt, print_json
-from equipoise.cli.summary import print_run
+from equipoise.cli.session import print_run
 
 
 def show(
@@ -16,7 +16,7 @@ def show(
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
-    """Show one run: status, figures, events; with --config the YAML that runs it again.
+    """Show one run: status, metrics, findings and events; with --config the YAML that runs it again.
 
     [bold]Examples[/]
 
@@ -24,21 +24,15 @@ def show(
 
       equipoise show latest --config > again.yaml && equipoise run again.yaml
     """
-    from equipoise.store.database import open_existing
-    from equipoise.store.read import events, find_run
+    from equipoise.api.choose import open_run
 
-    with open_existing(store) as opened:
-        found = find_run(opened, run)
-        if config:
-            from equipoise.config.loader import dump_yaml
-
-            if as_json:
-                print_json(found.config)
-            else:
-                typer.echo(dump_yaml(found.config), nl=False)
-            return
-        print_run(opened, found.run_id, as_json)
-        if not as_json:
-            for recorded in events(opened, found.run_id):
-                at = "" if recorded.event.step is None else f" at checkpoint {recorded.event.step + 1}"
-                typer.echo(f"{recorded.time[:19]}  {recorded.event.kind}{at}: {recorded.event.message}")
+    found = open_run(run, store=store)
+    if config and as_json:
+        print_json(found.record.config)
+    elif config:
+        typer.echo(found.to_yaml(), nl=False)
+    else:
+        print_run(found, store, as_json)
+        for event in [] if as_json else found.summary()["events"]:
+            at = "" if event["step"] is None else f" at checkpoint {event['step'] + 1}"
+            typer.echo(f"{event['time'][:19]}  {event['kind']}{at}: {event['message']}")

@@ -1,0 +1,1 @@
+"""The one training loop, and a client's data as steps."""

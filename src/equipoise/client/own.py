@@ -35,6 +35,8 @@ class OwnSamples:
     class_counts: Labels
     """How many of all samples are of each class."""
     reader: InputReader
+    held_out: Samples | None = None
+    """What the client holds out for a test of its own."""
 
     @cached_property
     def outputs(self) -> list[ModelOutput]:

@@ -172,12 +172,14 @@ def _result(recipe: Recipe, trainee: Trainee, model: State, buffers: State, meas
         return trainee.failure
     feed, task = trainee.feed, trainee.task
     kept = buffers if recipe.keeps_buffers else {}
-    memory, report = dict(feed.memory()), dict(feed.report())
+    memory: State = dict(feed.memory())
+    report: State = dict(feed.report())
     if recipe.keep or recipe.report:
         done = _finished(recipe, trainee, model)
-        memory |= recipe.keep(done) if recipe.keep else {}
-        report |= recipe.report(done) if recipe.report else {}
-    own = ClientState(model, kept, *map(contiguous_copies, (trainee.policy, memory, report)))
+        memory = {**memory, **(recipe.keep(done) if recipe.keep else {})}
+        report = {**report, **(recipe.report(done) if recipe.report else {})}
+    policy, memory, report = map(contiguous_copies, (trainee.policy, memory, report))
+    own = ClientState(model, kept, policy, memory, report)
     metrics = {**measured, **feed.numbers(), "samples": feed.samples}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}

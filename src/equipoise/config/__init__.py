@@ -1,0 +1,1 @@
+"""Settings: schema, blocks, aliases, presets, and what fits together."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from equipoise.config.choices import Prototypes, Schedule
 from equipoise.core.options import Options
@@ -26,6 +26,9 @@ class SampleOptions(DataOptions):
     test_limit: int | None = Field(None, ge=1, description="use this many test samples, drawn at random")
     validation: float = Field(0.1, gt=0, lt=1, description="share of train that only the evaluator sees")
     public: float = Field(0.0, ge=0, lt=1, description="share of train that the server holds; no client gets it")
+    local_test: float = Field(
+        0.0, ge=0, lt=1, description="share of every client's own images that it is tested on and never trains on"
+    )
 
 
 class ImageOptions(SampleOptions):
@@ -85,6 +88,34 @@ class PartitionOptions(Options):
     min_size: int = Field(2, ge=1, description="every client gets at least this many images, by repair")
 
 
+class ScenarioOptions(Options):
+    """What makes clients differ beside the partition: wrong labels, shifted images. Only training images change."""
+
+    label_noise: float = Field(0.0, ge=0, le=1, description="share of a client's labels replaced by another class")
+    shift: Literal["none", "rotation", "colour", "blur"] = Field(
+        "none", description="how a client's images are changed, each client by numbers of its own"
+    )
+    strength: float = Field(
+        0.5, gt=0, le=1, description="of the shift: 1 is any angle, any colour, a blur of an eighth"
+    )
+    clients: float = Field(1.0, gt=0, le=1, description="share of the clients that are concerned, drawn at random")
+
+    @field_validator("strength", "clients")
+    @classmethod
+    def _of_something(cls, value: float, info: ValidationInfo) -> float:
+        is_default = value == cls.model_fields[str(info.field_name)].default
+        has_noise = info.field_name == "clients" and info.data.get("label_noise")
+        if not is_default and not has_noise and info.data.get("shift") == "none":
+            raise ValueError(
+                "does nothing without a shift" + (" or label_noise" if info.field_name == "clients" else "")
+            )
+        return value
+
+    @property
+    def is_empty(self) -> bool:
+        return self.label_noise == 0 and self.shift == "none"
+
+
 class ModelOptions(Options):
     """The network every client trains."""
 
@@ -125,6 +156,15 @@ class ClientOptions(Options):
     augment: Literal["none", "two-view"] = Field(
         "none", description="two-view: each image twice, cropped, flipped and recoloured"
     )
+    terms: dict[str, float] = Field(
+        {}, description="further terms of the local loss: {term: weight}, as in client.terms.contrast=0.1"
+    )
+
+
+class AggregateOptions(Options):
+    """How the server makes one model of the clients' models."""
+
+    name: str = "mean"
 
 
 class ServerOptions(Options):
@@ -132,6 +172,10 @@ class ServerOptions(Options):
 
     fraction: float = Field(1.0, gt=0, le=1, description="share of the clients that train in a round")
     merge: Prototypes | None = Field(None, description="how prototypes are merged; by default plain, as published")
+    aggregate: SerializeAsAny[AggregateOptions] | None = Field(
+        None,
+        description="how clients' models become one: a name or a block; by default as the method does",
+    )
     predict: str | None = Field(None, description="how the merged thing predicts; by default as the method does")
     personal: list[str] = Field([], description="groups of the model that stay with their client, never merged")
 
@@ -141,6 +185,9 @@ class EngineOptions(Options):
 
     name: str = "local"
     threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits however many cores there are")
+    state_folder: str | None = Field(
+        None, description="folder in which nodes keep their clients' state; null: it travels with tasks and results"
+    )
     together: int | None = Field(
         None, ge=1, description="clients that train along one axis; null: recommenders eight, images by a cost model"
     )

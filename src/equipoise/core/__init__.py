@@ -1,0 +1,1 @@
+"""Values that travel, errors, named random streams, the clock, registries, the codec."""

@@ -25,6 +25,8 @@ Labels = NDArray[np.int64]
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Channels = tuple[float, ...]
+"""One number per channel of an image, or one for all."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +59,19 @@ class Samples:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A named image set with the constants that normalise it; `mean` and `std` are per channel, of [0, 1] pixels."""
+    """A named image set with the constants that normalise it: `mean` and `std` of [0, 1] pixels."""
 
     name: str
     train: Images
     test: Images
     classes: tuple[str, ...]
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
+    mean: Channels
+    std: Channels
 
 
 @dataclass(frozen=True)
 class ClientState:
-    """What a client keeps between its tasks.
+    """What a client keeps between its tasks, or where its node keeps it.
 
     model: its own, where nothing is sent down; optimiser: buffers; policy: parameters of the λ policy;
     memory: what its objective remembers; report: what it last reported of its own images.
@@ -80,14 +82,20 @@ class ClientState:
     policy: State = field(default_factory=dict)
     memory: State = field(default_factory=dict)
     report: State = field(default_factory=dict)
+    handle: str = ""
+    """Names the rest of the state where the client's node keeps it; empty: all is here."""
 
     def groups(self) -> dict[str, State]:
-        return {group.name: getattr(self, group.name) for group in fields(self)}
+        return {name: getattr(self, name) for name in GROUPS}
 
     @classmethod
-    def of(cls, groups: Mapping[str, State]) -> ClientState:
+    def of(cls, groups: Mapping[str, State], handle: str = "") -> ClientState:
         """From its groups; those that are not there are empty."""
-        return cls(**{group.name: groups.get(group.name, {}) for group in fields(cls)})
+        return cls(**{name: groups.get(name, {}) for name in GROUPS}, handle=handle)
+
+
+GROUPS = tuple(group.name for group in fields(ClientState) if group.name != "handle")
+"""The groups of tensors in a client's state."""
 
 
 @dataclass(frozen=True)

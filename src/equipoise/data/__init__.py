@@ -1,0 +1,1 @@
+"""Readers of images, interactions and tables; splits, augmentation, download."""

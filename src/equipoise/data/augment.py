@@ -1,6 +1,6 @@
-"""From stored pixels to what a network sees, once: [0, 255] → [0, 1] → per-sample augmentation → normalise.
+"""Turn stored pixels into what a network sees: [0, 255] → [0, 1] → per-sample augmentation → normalise.
 
-    normalise(x) = (x/255 − mean) / std
+    normalise(x) = (x/255 − mean) / std        mean and std: three numbers, or one for all channels
     two views: RandomResizedCrop(scale .2–1) → flip .5 → colour jitter (.4, .4, .4, .1) p .8 → grayscale p .2
 
 Every image of every view draws its own numbers; only the order of the four colour steps is common to a call. Torch and
@@ -13,10 +13,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from equipoise.core.values import Channels
+
 if TYPE_CHECKING:
     from torch import Tensor
-
-Channels = tuple[float, ...]
 
 
 def normalise(pixels: Tensor, mean: Channels, std: Channels) -> Tensor:
@@ -27,7 +27,7 @@ def normalise(pixels: Tensor, mean: Channels, std: Channels) -> Tensor:
 def two_views(pixels: Tensor, mean: Channels, std: Channels, seed: int) -> Tensor:
     """uint8 [B, 1 or 3, H, W] → float32 [2B, 3, H, W]: a first view of each image, then a second of each.
 
-    The draws are those of `seed` alone; torch's global generator is left as it was.
+    All draws come from `seed`; torch's global generator is left as it was.
     """
     import torch
 
@@ -40,7 +40,7 @@ def two_views(pixels: Tensor, mean: Channels, std: Channels, seed: int) -> Tenso
 
 
 def _shares(pixels: Tensor) -> Tensor:
-    """[0, 1] of three channels. Only stored bytes are taken, so that nothing can be scaled or normalised twice."""
+    """Pixels in [0, 1], three channels. Only stored bytes are accepted, so that nothing is scaled twice."""
     import torch
 
     if pixels.dtype != torch.uint8 or pixels.ndim != 4 or pixels.shape[1] not in (1, 3):
@@ -49,8 +49,8 @@ def _shares(pixels: Tensor) -> Tensor:
 
 
 def _standardised(shares: Tensor, mean: Channels, std: Channels) -> Tensor:
-    """In place: what comes in is nobody else's."""
-    centre, spread = (shares.new_tensor(values).view(1, 3, 1, 1) for values in (mean, std))
+    """Normalise in place: no caller keeps `shares`. One constant serves all channels."""
+    centre, spread = (shares.new_tensor(values).view(1, -1, 1, 1) for values in (mean, std))
     return shares.sub_(centre).div_(spread)
 
 

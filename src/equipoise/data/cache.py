@@ -1,9 +1,9 @@
-"""Decoded images kept as `.npy`, so that a sweep decodes a set once and its processes share the pages.
+"""Keep decoded images as `.npy` files, so that a sweep decodes a set once and its processes share the pages.
 
     key = sha256(format, name of each source file and the sha256 of its bytes)
 
-The key is the content of the source files, never their name or age: a file that changes gets another key. Pixels are
-read-only and mapped from disk. A cache that cannot be written is no cache, and nothing else changes.
+The key comes from the content of the source files, never from their age: a file that changes gets another key. Pixels
+are read-only and mapped from disk. If the cache cannot be written, images are decoded each time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def cache_folder() -> Path:
 
 
 def read(source: Source[Pair], folder: Path | None) -> Pair:
-    """Train and test of a set, from the cache where it has them, otherwise decoded and kept."""
+    """Train and test of a set: from the cache if they are there, otherwise decoded and stored."""
     found = locate(source, folder)
     return cached(source.name, found)
 
@@ -83,7 +83,7 @@ def _images(pixels: NDArray[Any] | None, labels: NDArray[Any] | None) -> Images 
 
 
 def _mapped(path: Path) -> NDArray[Any] | None:
-    """The array of a whole cache file; none when it is missing, cut short, too long or not an array."""
+    """The array in a cache file; None if the file is missing, cut short, too long or not an array."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         is_whole = path.stat().st_size == array.offset + array.nbytes
@@ -101,7 +101,7 @@ def _store(stem: str, pair: Pair) -> None:
 
 
 def _write(path: Path, array: NDArray[Any]) -> None:
-    """Write beside, flush to disk, then rename: a reader sees the whole file or none."""
+    """Write a temporary file, flush it to disk and rename it: a reader sees the whole file or none."""
     part = path.with_name(f".part-{uuid.uuid4().hex}")
     try:
         with part.open("xb") as file:

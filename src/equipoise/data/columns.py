@@ -1,4 +1,4 @@
-"""Columns of CSV and Parquet tables as arrays: ids that are whole numbers or text, and what puts rows in order.
+"""Read columns of CSV and Parquet tables as arrays: ids (whole numbers or text) and times.
 
 polars is imported where it is used: checking a configuration reads no table.
 """
@@ -52,7 +52,7 @@ def read_table(path: Path, names: list[str]) -> pl.DataFrame:
 
 
 def first_line(error: BaseException) -> str:
-    """What polars says, without the plan it was carrying out."""
+    """The first line of a polars error, without the query plan."""
     return str(error).split("\n", 1)[0]
 
 
@@ -73,7 +73,7 @@ def _require(names: list[str], there: Any, path: Path) -> None:
 
 
 def parse_lines(data: bytes, separator: str, places: Sequence[int], where: str) -> list[NDArray[np.int64]]:
-    """The whole numbers at these places of each line."""
+    """The whole numbers in these columns of each line."""
     import polars as pl
 
     try:
@@ -112,7 +112,7 @@ def ids_of(column: pl.Series, where: str) -> Ids:
 
 
 def moments_of(column: pl.Series, where: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """What sorts the rows, and the same in seconds: a number as it stands, a date or a time since 1970."""
+    """The sort key of each row, and the same in seconds: a number as it is, a date or time since 1970."""
     import polars as pl
 
     read = _read_text(column, where) if column.dtype == pl.String else column
@@ -133,7 +133,7 @@ def _require_order(is_missing: pl.Series, name: str, where: str) -> None:
 
 
 def _read_text(column: pl.Series, where: str) -> pl.Series:
-    """Text as whole numbers, numbers or ISO dates: the first that loses no row."""
+    """Parse text as whole numbers, numbers or ISO dates: the first type that parses every row."""
     import polars as pl
 
     for kind in (pl.Int64, pl.Float64, pl.Datetime):

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from equipoise.config.blocks import ImageOptions
 from equipoise.core.registry import DATASETS
-from equipoise.core.streams import stream
-from equipoise.core.values import Dataset, Images, Indices, Labels
+from equipoise.core.values import Dataset, Images
+from equipoise.data.fixed_test import parted
 
 CLASSES = tuple("0123456789")
 MEAN = (0.3056,) * 3
@@ -27,24 +27,13 @@ def digits(options: ImageOptions, folder: Path | None) -> Dataset:
     table = _table()
     pixels = np.rint(table[:, :-1].reshape(-1, 1, 8, 8) * (255 / 16)).astype(np.uint8)
     everything = Images(pixels, table[:, -1].astype(np.int64))
-    test = held_out(everything.labels)
-    train = np.setdiff1d(np.arange(len(everything)), test)
-    return Dataset("digits", everything.take(train), everything.take(test), CLASSES, MEAN, STD)
+    train, test = parted(everything, len(CLASSES), 1 / 5, "digits-test")
+    return Dataset("digits", train, test, CLASSES, MEAN, STD)
 
 
 def _table() -> NDArray[np.float64]:
-    """scikit-learn's own file, 64 pixels and the label per row, read without the second that importing it takes."""
+    """scikit-learn's file, 64 pixels and the label per row; importing scikit-learn would take a second."""
     package = find_spec("sklearn")
     assert package is not None
     assert package.origin is not None
     return np.loadtxt(Path(package.origin).parent / "datasets" / "data" / "digits.csv.gz", delimiter=",")
-
-
-def held_out(labels: Labels) -> Indices:
-    """The same fifth of each class for everybody, in the order of the set."""
-    rng = stream(0, "digits-test")
-    chosen = []
-    for label in range(len(CLASSES)):
-        owned = np.flatnonzero(labels == label)
-        chosen.append(rng.permutation(owned)[: round(len(owned) / 5)])
-    return np.sort(np.concatenate(chosen))

@@ -1,8 +1,8 @@
-"""Official files, downloaded with their checksums: what is broken off is continued, what is wrong is thrown away.
+"""Download the official files of a set, verify their checksums, and resume interrupted downloads.
 
     address → FILE.part (continued by a Range request) → md5 → renamed to FILE
 
-A file appears under its name only when its md5 is right; a good one that is there already is not fetched again.
+A file gets its final name only when its md5 is right. A file that is already there and right is not fetched again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.cache import file_digest
-from equipoise.data.known import KNOWN, Download
+from equipoise.data.known import KNOWN, OWN_IMAGES, Download, Known
 from equipoise.data.source import FOLDER_VARIABLE, data_folder
 
 MIRROR_VARIABLE = "EQUIPOISE_MIRROR"
@@ -29,12 +29,12 @@ BLOCK = 1 << 18
 _BROKEN = (URLError, HTTPException, ConnectionError, TimeoutError, ssl.SSLError)
 
 Progress = Callable[[str, int, int | None], None]
-"""Told the file, the bytes there are, and the bytes there will be where the server says so."""
+"""Called with the file name, the bytes received so far, and the total if the server gives it."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """A file that is now there; `is_new` when it was downloaded just now."""
+    """A file that is present; `is_new` if this call downloaded it."""
 
     path: Path
     n_bytes: int
@@ -42,7 +42,7 @@ class Fetched:
 
 
 def silent(name: str, done: int, total: int | None) -> None:
-    """Progress that tells nobody."""
+    """A progress callback that does nothing."""
 
 
 def fetch(name: str, path: Path | None, progress: Progress = silent, mirror: str | None = None) -> list[Fetched]:
@@ -50,7 +50,7 @@ def fetch(name: str, path: Path | None, progress: Progress = silent, mirror: str
 
     `mirror`, or EQUIPOISE_MIRROR, replaces everything before the file's name in each address.
     """
-    known = KNOWN[DATASETS.find(name, "data").name]
+    known = _known(name)
     folder = data_folder(path)
     if not known.downloads:
         return []
@@ -62,8 +62,13 @@ def fetch(name: str, path: Path | None, progress: Progress = silent, mirror: str
 
 
 def terms_of(name: str) -> str:
-    """What the authors of a set ask of whoever downloads it; nothing where its own pages say it."""
-    return KNOWN[DATASETS.find(name, "data").name].terms
+    """The terms that the authors of a set attach to it; empty if they are only on its own pages."""
+    return _known(name).terms
+
+
+def _known(name: str) -> Known:
+    """What is published of a set; a user's own set, or a plugin's, has no downloads."""
+    return KNOWN.get(DATASETS.find(name, "data").name, OWN_IMAGES)
 
 
 def _fetch_one(item: Download, folder: Path, progress: Progress, base: str | None) -> Fetched:
@@ -95,7 +100,7 @@ def _verify(part: Path, md5: str, address: str) -> None:
 
 
 def _download(address: str, part: Path, report: Callable[[int, int | None], None]) -> None:
-    """Fill `part`; a connection that breaks is taken up again where it broke."""
+    """Fill `part`; a broken connection is resumed where it broke."""
     cause = ""
     for _ in range(TRIES):
         cause = _transfer(address, part, report)
@@ -107,7 +112,7 @@ def _download(address: str, part: Path, report: Callable[[int, int | None], None
 
 
 def _transfer(address: str, part: Path, report: Callable[[int, int | None], None]) -> str:
-    """One connection; what broke it, or nothing when the file is whole."""
+    """Use one connection; return what broke it, or an empty text when the file is complete."""
     have = part.stat().st_size if part.is_file() else 0
     try:
         request = Request(address, headers={"Range": f"bytes={have}-"} if have else {})
@@ -128,7 +133,7 @@ def _transfer(address: str, part: Path, report: Callable[[int, int | None], None
 
 
 def _append(response: HTTPResponse, part: Path, have: int, report: Callable[[int, int | None], None]) -> str:
-    """Add what the server sends; one that ignores the Range starts again from the first byte."""
+    """Append what the server sends; if it ignores the Range request, start again from the first byte."""
     is_rest = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
     if response.status == 206 and not is_rest:
         part.unlink()

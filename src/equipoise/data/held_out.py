@@ -1,4 +1,4 @@
-"""What of each history is trained on and what is held out, by position; a target's input is everything before it.
+"""Split each history into a training part and held-out targets, by position. A target's input is everything before it.
 
     leave-one-out   train = history[: n−2], validation target at n−2, test target at n−1
     temporal        t₁ = latest moment with at least `held_out` of all interactions at or after it, t₂ with half of it;
@@ -24,6 +24,7 @@ from equipoise.core.errors import DataError
 from equipoise.core.values import Indices
 from equipoise.data.interactions import Interactions
 from equipoise.data.rows import counted, some
+from equipoise.data.slices import equal_moments, equal_parts
 from equipoise.data.subset import keep_users
 
 NOBODY = -1
@@ -37,7 +38,7 @@ class Histories:
     interactions: Interactions
     split: str
     train_end: Indices
-    """[U] training reads history[: train_end]; with slices, the first slice, which is scored by nobody."""
+    """[U] training reads history[: train_end]; with slices, the first slice, which is never scored."""
     validation_at: Indices
     """[U] position of the validation target, −1 where there is none."""
     test_at: Indices
@@ -49,7 +50,7 @@ class Histories:
 
 
 def hold_out(interactions: Interactions, options: InteractionOptions) -> Histories:
-    """The split that the options name; users without a train part are an error, or dropped where options allow it."""
+    """The split that the options name. Users without a training part are an error, or dropped if options allow it."""
     makers = {"leave-one-out": _leave_one_out, "temporal": _temporal, "slices": _slices}
     histories = makers[options.split](interactions, options)
     notes = () if histories.slices is not None else tuple(_told(histories))
@@ -58,7 +59,7 @@ def hold_out(interactions: Interactions, options: InteractionOptions) -> Histori
 
 
 def _told(histories: Histories) -> Iterator[str]:
-    """What of the split its user should know."""
+    """Notes about the split for the user."""
     alone = int((histories.train_end == 1).sum())
     if alone:
         left = f"The split left {counted(alone, 'user')} a single interaction"
@@ -123,7 +124,7 @@ def _latest_with(times: Indices, share: float) -> int:
 
 
 def _with_train(histories: Histories, options: InteractionOptions) -> Histories:
-    """All users have a train part; the moments stay those of all users."""
+    """Keep users with a training part; the cut moments stay those of all users."""
     interactions = histories.interactions
     late = np.flatnonzero(histories.train_end == 0)
     if not len(late):
@@ -141,27 +142,13 @@ def _slices(interactions: Interactions, options: InteractionOptions) -> Historie
     n, count = interactions.lengths, options.slices
     if options.cut == "positions":
         moments: tuple[int, ...] = ()
-        inner = [n * k // count for k in range(1, count)]
+        inner = equal_parts(n, count)
     else:
         moments = equal_moments(_moments(interactions, "slices"), count)
         inner = [_before(interactions, moment) for moment in moments]
     bounds = np.stack([np.zeros_like(n), *inner, n], axis=1)
     nobody = np.full_like(n, NOBODY)
     return Histories(interactions, "slices", bounds[:, 1], nobody, nobody, bounds, moments)
-
-
-def equal_moments(times: Indices, count: int) -> tuple[int, ...]:
-    """The moments that cut all interactions into `count` slices of about the same size.
-
-    >>> equal_moments(np.arange(10), 5)
-    (2, 4, 6, 8)
-    """
-    ordered = np.sort(times)
-    moments = ordered[np.arange(1, count) * len(times) // count]
-    if not (np.diff(moments, prepend=ordered[0]) > 0).all():
-        what = f"{len(np.unique(times))} different moments cannot be cut into {count} slices that all hold something"
-        raise DataError(what, where=f"data.slices={count}", fix="fewer data.slices, or data.cut=positions")
-    return tuple(int(moment) for moment in moments)
 
 
 def _moments(interactions: Interactions, split: str) -> Indices:

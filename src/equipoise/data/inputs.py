@@ -25,7 +25,7 @@ Array = NDArray[Any]
 class Inputs(Protocol):
     """How stored samples of one set enter a network."""
 
-    def prepare(self, stored: Array) -> Tensor:
+    def prepare(self, stored: Array | Tensor) -> Tensor:
         """What the network takes, [N, …] float32."""
 
     def two_views(self, stored: Array, seed: int) -> Tensor:
@@ -59,10 +59,16 @@ class PixelInputs:
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
-    def prepare(self, stored: Array) -> Tensor:
+    def __post_init__(self) -> None:
+        """What comes back from JSON are lists."""
+        object.__setattr__(self, "mean", tuple(self.mean))
+        object.__setattr__(self, "std", tuple(self.std))
+
+    def prepare(self, stored: Array | Tensor) -> Tensor:
         import torch
 
-        return normalise(torch.tensor(stored), self.mean, self.std)
+        pixels = stored if isinstance(stored, torch.Tensor) else torch.tensor(stored)
+        return normalise(pixels, self.mean, self.std)
 
     def two_views(self, stored: Array, seed: int) -> Tensor:
         import torch

@@ -1,4 +1,4 @@
-"""Who met what, in order, and what is known of the items: what every reader of interactions returns.
+"""Interactions of users with items, in order, and features of the items: what every reader of interactions returns.
 
 user u's items = items[bounds[u] : bounds[u + 1]], oldest first
 """
@@ -36,7 +36,7 @@ class Interactions:
     user_ids: Ids
     item_ids: Ids
     notes: tuple[str, ...] = ()
-    """What the reader did that its user should know."""
+    """What the reader changed: rows sorted, duplicates or users dropped."""
     changes: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Where a generator changed each user's interest: a position in the history, −1 where it did not."""
 
@@ -67,7 +67,7 @@ class Features:
     rows: NDArray[np.float32]
     present: NDArray[np.bool_]
     check: FeatureCheck | None = None
-    """What was found when the table was read."""
+    """Result of the check when the table was read."""
 
 
 def content_of(interactions: Interactions, features: Mapping[str, Features]) -> str:

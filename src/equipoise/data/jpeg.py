@@ -1,4 +1,4 @@
-"""JPEG images of one size, decoded into one array of RGB pixels."""
+"""Decode JPEG images of one size into one array of RGB pixels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of each set before a file is opened: its size, its addresses, its checksums and its terms.
+"""Published facts of each set: size, download addresses, checksums and terms.
 
 The md5 sums of archives are those their authors or torchvision publish; sha256 sums are of the packed files.
 """
@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+AS_THE_FILE = "as many as the file has"
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,32 @@ class Known:
     def known_md5(self, file: str) -> str | None:
         return {item.name: item.md5 for item in self.downloads}.get(file) or self.md5.get(file)
 
+    def facts(self) -> dict[str, Any]:
+        """Published sizes, as `data list --json` gives them."""
+        raise AssertionError("each kind of data has its own")
+
+    def summary(self) -> tuple[str, str]:
+        """What one unit of the set is, and how many there are, as `data list` prints them."""
+        raise AssertionError("each kind of data has its own")
+
 
 @dataclass(frozen=True)
 class KnownImages(Known):
-    n_classes: int
-    shape: tuple[int, int, int]
-    train: int
-    test: int
+    """Published sizes; None where they depend on the user's own files."""
+
+    n_classes: int | None
+    shape: tuple[int, int, int] | None
+    train: int | None
+    test: int | None
+
+    def facts(self) -> dict[str, Any]:
+        shape = None if self.shape is None else list(self.shape)
+        return {"classes": self.n_classes, "shape": shape, "train": self.train, "test": self.test}
+
+    def summary(self) -> tuple[str, str]:
+        if self.shape is None:
+            return "images", AS_THE_FILE
+        return f"{self.n_classes} classes, {'×'.join(map(str, self.shape))}", f"{self.train} + {self.test} images"
 
 
 @dataclass(frozen=True)
@@ -51,6 +73,14 @@ class KnownInteractions(Known):
     users: int | None
     items: int | None
     interactions: int | None
+
+    def facts(self) -> dict[str, Any]:
+        return {"users": self.users, "items": self.items, "interactions": self.interactions}
+
+    def summary(self) -> tuple[str, str]:
+        if self.interactions is None:
+            return "interactions", AS_THE_FILE
+        return f"{self.users} users, {self.items} items", f"{self.interactions} interactions"
 
 
 _TORONTO = "https://www.cs.toronto.edu/~kriz"
@@ -162,7 +192,7 @@ MOVIELENS_100K = KnownInteractions(
     terms=_MOVIELENS_TERMS,
 )
 
-KNOWN: Mapping[str, Known] = {
+KNOWN: dict[str, Known] = {
     "digits": KnownImages(n_classes=10, shape=(1, 8, 8), train=1438, test=359),
     "synthetic": KnownImages(n_classes=10, shape=(3, 8, 8), train=1000, test=500),
     "cifar10": CIFAR10,
@@ -173,6 +203,10 @@ KNOWN: Mapping[str, Known] = {
     "movielens-1m": MOVIELENS_1M,
     "movielens-100k": MOVIELENS_100K,
     "planted": KnownInteractions(users=200, items=400, interactions=11_720),
-    "table": KnownInteractions(users=None, items=None, interactions=None),
 }
-"""By the name of the set. Digits, synthetic and planted need no file; the generated two are described as by default."""
+"""By the name of the set; readers of other kinds of data add theirs.
+
+Digits, synthetic and planted need no file; the generated two are described as by default."""
+OWN_IMAGES = KnownImages(n_classes=None, shape=None, train=None, test=None)
+OWN_INTERACTIONS = KnownInteractions(users=None, items=None, interactions=None)
+"""Of sets that are as large as the user's files, or as a plugin makes them."""

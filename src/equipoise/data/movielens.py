@@ -1,7 +1,7 @@
 """MovieLens-1M and MovieLens-100K: who rated which film when; every rating is an interaction, whatever its stars.
 
 As published: `ratings.dat` (user::item::rating::seconds) and `u.data` (the same, between tabs), in their folder or zip.
-Packed: parquet tables; where one has `time_rank`, that is the order, because not all of its moments are known.
+Packed: parquet tables; a column `time_rank` gives the order if there is one, because some moments are unknown.
 Source: F. M. Harper, J. A. Konstan, "The MovieLens Datasets: History and Context", 2015. Not to be redistributed.
 """
 
@@ -98,7 +98,7 @@ def _read_packed(edition: Edition, path: Path) -> InteractionRows:
 
 
 def _packed_rows(table: pl.DataFrame, where: str) -> InteractionRows:
-    """Rows by rank where there is one, those without a place left out; otherwise by moment."""
+    """Rows in order of rank if there is one, without rows that have no rank; otherwise in order of time."""
     notes = []
     if RANK in table.columns:
         known = table.filter(table[RANK] > UNKNOWN)

@@ -1,9 +1,9 @@
-"""Images packed without loss: subtract-green, MED prediction and xz; pixels come back bit for bit.
+"""Read images that were packed without loss: subtract-green, MED prediction and xz.
 
     p = r + clip(left + up − corner, min(left, up), max(left, up))  mod 256
 
-A pixel needs its left, upper and upper-left neighbours, so pixels are undone one position at a time, for all images
-and planes at once. Planes are red − green + 128, green, blue − green + 128.
+A pixel needs its left, upper and upper-left neighbours, so the prediction is undone one position at a time, for all
+images and planes at once. Planes are red − green + 128, green, blue − green + 128.
 """
 
 from __future__ import annotations

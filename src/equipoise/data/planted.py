@@ -1,4 +1,4 @@
-"""Generated histories in which it is known what features say, and when interests change.
+"""Generate histories with a known signal in the features and known changes of interest.
 
     P(next = i) = follow·[i follows the last item]/3 + (1 − follow)·softmax_i(a_i + κ·taste_ui), of items not met before
     taste_ui    = √signal·⟨p_u, z_i⟩ + √(1 − signal)·⟨h_u, y_i⟩,   z_i, y_i ~ N(0, I_16), p_u, h_u of length 1

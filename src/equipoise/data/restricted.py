@@ -1,7 +1,7 @@
-"""Python 2 pickles of numpy arrays, read without running anything they name.
+"""Read Python 2 pickles of numpy arrays without running any code in them.
 
-CIFAR's python archives are pickles, and a pickle may call any function. Here a pickle may name three things, those
-that an array is made of; every other name is refused.
+CIFAR's python archives are pickles, and a pickle may call any function. This reader accepts only the
+three names that an array is made of and refuses every other.
 """
 
 from __future__ import annotations

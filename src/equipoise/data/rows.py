@@ -1,9 +1,9 @@
-"""From the rows of a table to histories: every reader of interactions hands its rows to `interactions_of`.
+"""Turn the rows of a table into histories. Every reader of interactions passes its rows to `interactions_of`.
 
     rows → duplicates → users without moments → short users → subset → sorted by user, then order, then row
 
-Users and items that are left are numbered by their own names without gaps, so no id stands for an item that nobody met.
-What is wrong is an error, unless the options say that it may be dropped; what was dropped or sorted is a note.
+The remaining users and items are numbered in the order of their ids without gaps, so every item number was met by
+somebody. Faulty rows are an error unless the options allow dropping them; what was dropped or sorted becomes a note.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class InteractionRows:
     user_ids: Ids
     item_ids: Ids
     order: NDArray[Any]
-    """What sorts a history: moments or ranks; equal values stay in the order of the rows."""
+    """The sort key of a history: moments or ranks. Equal values keep the order of the rows."""
     times: NDArray[np.float64]
     """Seconds; NaN where the moment is unknown."""
     where: str
@@ -95,7 +95,7 @@ def _without_duplicates(rows: InteractionRows, options: InteractionOptions) -> I
 
 
 def _with_moments(rows: InteractionRows, options: InteractionOptions) -> InteractionRows:
-    """Only users whose every moment is known, where that is asked for."""
+    """Drop users with an unknown moment, if the options ask for it."""
     if options.untimed == "keep":
         return rows
     n_unknown = np.bincount(rows.users, np.isnan(rows.times), len(rows.user_ids))
@@ -162,7 +162,7 @@ def _require_order(rows: InteractionRows) -> None:
 
 
 def _tied(users: Indices, order: NDArray[Any]) -> tuple[str, ...]:
-    """For whom the file's order decides which interaction is the last; sorted by user and order."""
+    """The users whose last interaction is decided by the order of the file; rows are sorted by user and time."""
     is_neighbour = users[1:] == users[:-1]
     is_tied = is_neighbour & (order[1:] == order[:-1])
     is_last = np.append(users[2:] != users[:-2], True)

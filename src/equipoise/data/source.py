@@ -1,4 +1,4 @@
-"""Where the files of a set lie: the data folder, the layouts of each reader, and what to say when none fits."""
+"""Find the files of a set in the data folder, in any layout that its reader knows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Pair = tuple[Images, Images]
 
 @dataclass(frozen=True)
 class Located(Generic[T]):
-    """The files of a set in one layout, and how to turn them into what the set holds."""
+    """The files of a set in one layout, and the function that decodes them."""
 
     files: tuple[Path, ...]
     decode: Callable[[], T]
@@ -83,7 +83,7 @@ def search(source: Source[T], folder: Path) -> Located[T] | None:
 
 
 def damaged(path: Path | str, why: str) -> DataError:
-    """The error for a file that is there but cannot be used."""
+    """The error for a file that exists but cannot be used."""
     fix = "the file is truncated or of another kind: delete it and get it again (`equipoise data fetch`)"
     return DataError(f"cannot use {Path(path).name}: {why}", where=str(path), fix=fix)
 
@@ -96,7 +96,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def require(files: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The same files, when all exist: half a set is an error, never a smaller set."""
+    """The same files if all exist; an incomplete set is an error, never a smaller set."""
     missing = [path for path in files if not path.is_file()]
     if missing:
         names = ", ".join(path.name for path in missing)
@@ -106,7 +106,7 @@ def require(files: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 def labelled(pixels: NDArray[np.uint8], labels: NDArray[np.generic], n_classes: int, path: Path | str) -> Images:
-    """Images whose labels fit: as many as pixels, at least one, each below `n_classes`."""
+    """Images with checked labels: one per image, at least one, each below `n_classes`."""
     if len(pixels) != len(labels):
         raise damaged(path, f"expected as many labels as images, found {len(labels)} labels, {len(pixels)} images")
     if len(labels) == 0:

@@ -2,9 +2,8 @@
 
     train → limit at random → validation at random → public pool at random → train
 
-Shares are of what the limit left.
-
-Each draw has its own stream of the run's seed and keeps the order of the set, so one limit never moves another.
+Shares are of what the limit left. Each draw has its own stream of the run's seed and keeps the order of the set, so
+one limit never moves another. `origin` says where each remaining training image stands in the whole training set.
 """
 
 from __future__ import annotations
@@ -20,7 +19,17 @@ from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.core.streams import stream
 from equipoise.core.values import Dataset, Indices, Samples
+from equipoise.data.constants import require_constants
 from equipoise.data.inputs import Inputs, LabelledSet, PixelInputs
+from equipoise.data.wellformed import wellformed
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Of each remaining training sample, its number in the whole training set of `size` samples; ascending."""
+
+    numbers: Indices
+    size: int
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,8 @@ class Splits:
     """What the server holds; empty unless asked for."""
     content: str
     """Hash of every sample and label of the whole set, before limits: what a run began with."""
+    origin: Origin | None = None
+    """Where the training samples stand in the whole training set; None where nothing was taken out of it."""
 
 
 def load_splits(options: DataOptions, seed: int, folder: Path | None = None) -> Splits:
@@ -47,12 +58,14 @@ def load_splits(options: DataOptions, seed: int, folder: Path | None = None) -> 
 
 def load_labelled(options: DataOptions, folder: Path | None = None) -> LabelledSet:
     """The whole set. A reader of images gives pixels and their constants, any other reader a labelled set."""
-    return labelled_set(DATASETS.find(options.name, "data").make(options, folder))
+    entry = DATASETS.find(options.name, "data")
+    return labelled_set(wellformed(entry.make(options, folder), entry))
 
 
 def labelled_set(found: Dataset | LabelledSet) -> LabelledSet:
     if isinstance(found, LabelledSet):
         return found
+    require_constants(found)
     train, test = (Samples(images.pixels, images.labels) for images in (found.train, found.test))
     return LabelledSet(found.name, train, test, found.classes, PixelInputs(found.mean, found.std))
 
@@ -69,8 +82,16 @@ def prepare_splits(dataset: LabelledSet, options: SampleOptions, seed: int) -> S
     kept = np.setdiff1d(np.arange(n), held)
     pool = kept[_drawn(len(kept), min(round(options.public * n), len(kept) - 1), "public", seed)]
     kept = np.setdiff1d(kept, pool)
+    chosen = np.arange(n) if options.limit is None else _drawn(len(dataset.train), options.limit, "limit", seed)
     parts = {"train": train.take(kept), "validation": train.take(held), "public": train.take(pool), "test": test}
-    return Splits(dataset.name, **parts, classes=dataset.classes, inputs=dataset.inputs, content=content_of(dataset))
+    return Splits(
+        dataset.name,
+        **parts,
+        classes=dataset.classes,
+        inputs=dataset.inputs,
+        content=content_of(dataset),
+        origin=Origin(chosen[kept], len(dataset.train)),
+    )
 
 
 def content_of(dataset: LabelledSet) -> str:

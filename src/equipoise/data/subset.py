@@ -1,9 +1,9 @@
-"""Which users a run keeps: all, the most active, or a random draw.
+"""Choose the users of a run: all, the most active, or a random draw.
 
     top     the `users` users with the most interactions; at the cut, ties go to the lower user id
     random  `users` users without repetition, from a stream of `subset_seed`
 
-The draw has a seed of its own and not the run's. Users are the clients and their items are the catalogue, so another
+The draw has its own seed, not the run's. Users are the clients and their items are the catalogue, so another
 draw is another problem with another chance level; with one draw, the runs of a study differ by their seed alone and
 differences between methods can be paired. To average over draws, make `data.subset_seed` an axis of the sweep.
 """
@@ -22,7 +22,7 @@ from equipoise.data.interactions import Interactions
 
 
 def chosen_users(lengths: Indices, options: InteractionOptions) -> Indices:
-    """The users to keep, in order; a user of length 0 is none."""
+    """The users to keep, in order; users without interactions are left out."""
     there = np.flatnonzero(lengths)
     if options.subset == "all":
         return there
@@ -37,7 +37,7 @@ def chosen_users(lengths: Indices, options: InteractionOptions) -> Indices:
 
 
 def most_active(lengths: Indices, count: int) -> Indices:
-    """The `count` longest; equal ones by their place, which is the order of their ids."""
+    """The `count` users with the longest histories; ties go to the lower id."""
     longest_first = np.argsort(-lengths, kind="stable")
     return np.sort(longest_first[:count])
 

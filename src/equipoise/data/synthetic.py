@@ -1,4 +1,4 @@
-"""Generated images whose answer is known: one smooth template per class, plus noise.
+"""Generate images with a known best classifier: one smooth template per class, plus noise.
 
     x = round(255 · clip(½ + signal·t_c + noise·ε, 0, 1)),   ε ~ N(0, 1) per pixel
     t_c[k, y, x] = Σ_{u,v ∈ 0..2, (u,v) ≠ (0,0)} a_{ckuv} cos(πu(y+½)/S) cos(πv(x+½)/S),   a ~ N(0, 1),   RMS(t_c) = 1

@@ -12,12 +12,11 @@ from typing import Literal
 from pydantic import Field
 
 from equipoise.config.blocks import InteractionOptions
-from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.columns import ids_of, moments_of, read_table
 from equipoise.data.interactions import Interactions
+from equipoise.data.own import OWN_FILES, OwnPlace, own_path
 from equipoise.data.rows import interactions_of, rows_of
-from equipoise.data.source import FOLDER_VARIABLE, data_folder
 
 
 class TableOptions(InteractionOptions):
@@ -46,21 +45,8 @@ def table(options: TableOptions, folder: Path | None) -> Interactions:
 
 
 def table_file(options: TableOptions, folder: Path | None) -> Path:
-    """The file that the options name, in the data folder; or the data path itself, where that is a file."""
-    place = data_folder(folder)
-    if place is not None and place.is_file():
-        return place
-    if options.file is None:
-        raise DataError("no table was named", where="data.file", fix="data.file=NAME, or data.path=…/NAME")
-    if Path(options.file).is_absolute():
-        what = f"data.file={options.file} is a path of this machine, and a configuration must mean the same on all"
-        raise DataError(
-            what, where="data.file", fix="name the folder with data.path and the file below it with data.file"
-        )
-    if place is None:
-        where = f"no folder was given and {FOLDER_VARIABLE} is not set"
-        raise DataError(f"the table {options.file} was not found", where=where, fix="name its folder with data.path")
-    path = place / options.file
-    if not path.is_file():
-        raise DataError(f"the table {options.file} was not found", where=f"looked for {path}", fix="check data.file")
-    return path
+    """The file that the options name."""
+    return own_path(options.file, folder, OwnPlace("data.file", "table"))
+
+
+OWN_FILES["table"] = lambda options, folder: (table_file(options, folder),)

@@ -29,7 +29,7 @@ _ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, Ru
 
 @dataclass(frozen=True)
 class Tree:
-    """Files below `tiny-imagenet-200/` by their names there, wherever they are kept."""
+    """Files below `tiny-imagenet-200/` by relative name, in a folder or a zip."""
 
     where: str
     names: frozenset[str]

@@ -1,4 +1,4 @@
-"""What a rule says: signs of a failure, gathered into one finding; and what a whole examination says."""
+"""What rules return: signs of a failure, the finding made from them, and the verdict of a whole examination."""
 
 from __future__ import annotations
 
@@ -12,28 +12,30 @@ SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 @dataclass(frozen=True)
 class Sign:
-    """One place where the failure shows: a client (None: the server), checkpoints, and the numbers seen there."""
+    """One place where a failure shows: a client (None: the server), checkpoints, and the numbers seen there."""
 
     client: int | None
     steps: Sequence[int]
     numbers: Mapping[str, float | str] = field(default_factory=dict)
     form: str = ""
-    """Which of the rule's sentences says it."""
+    """Which of the rule's sentences describes it."""
     severity: Severity | None = None
-    """Where it is not the rule's own."""
+    """Where it differs from the rule's severity."""
     row: str = ""
-    """In a comparison, the row that it concerns."""
+    """In a comparison, the label of the row that it concerns."""
 
 
 @dataclass(frozen=True)
 class Finding:
+    """One failure of one run or comparison: the evidence, the likely cause and the advice."""
+
     code: str
     severity: Severity
     clients: Sequence[int]
     steps: Sequence[int]
     """First and last checkpoint at which it shows, counted from 0; empty where time plays no part."""
     evidence: Sequence[Mapping[str, Any]]
-    """The strongest signs first: client, steps, and what was seen."""
+    """The strongest signs first: client, steps, and the numbers seen."""
     saw: str
     cause: str
     remedy: str
@@ -42,9 +44,9 @@ class Finding:
     because: Sequence[str] = ()
     """Codes of findings of the same run that explain this one."""
     rows: Sequence[str] = ()
-    """In a comparison, the rows that it concerns."""
+    """In a comparison, the labels of the rows that it concerns."""
     healed: Mapping[str, Any] = field(default_factory=dict)
-    """Where a guard reacted to it: the checkpoint, `step`, and the settings that it changed, `changes`."""
+    """If a guard reacted: the checkpoint `step` and the settings `changes` that it made."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -65,12 +67,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found, first the most severe and its causes; what could not be looked for; what was not found."""
+    """An examination: the findings, the rules that could not be examined, and the rules that found nothing."""
 
     findings: Sequence[Finding]
     not_examined: Mapping[str, Sequence[str]]
-    """By code, what is missing."""
+    """By code, the inputs that are missing; of a plugin's rule that failed, its error."""
     passed: Sequence[str]
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """By code, the errors of plugins' rules."""
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -1,9 +1,9 @@
-"""How much a curve jumps from one checkpoint to the next without going anywhere.
+"""The noise of a curve: how much it jumps between checkpoints, apart from its trend.
 
     jitter = √(mean of (x_{t−1} − 2x_t + x_{t+1})² / 6)
 
-Second differences do not see a trend; of independent noise of deviation σ they have deviation √6·σ. Jumps count, so a
-curve that jumps about is given more room. Source: ours.
+Second differences cancel a linear trend; for independent noise of deviation σ their deviation is √6·σ. Rules compare a
+drop with the jitter, so that a noisy curve needs a larger drop. Source: ours.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from equipoise.diagnose.recording import Curve
 
 
 def jitter(values: Floats) -> float:
-    """The deviation of one checkpoint; 0 where there are fewer than three.
+    """The noise deviation of one checkpoint; 0 with fewer than three checkpoints.
 
     >>> jitter(np.array([0.0, 1.0, 2.0, 3.0]))
     0.0
@@ -28,13 +28,13 @@ def jitter(values: Floats) -> float:
 
 
 def smooth(values: Floats, width: int) -> Floats:
-    """Means of `width` neighbours; shorter curves are one mean."""
+    """Moving means over `width` checkpoints; a shorter curve gives one mean."""
     width = min(width, len(values))
     return np.convolve(values, np.full(width, 1 / width), mode="valid") if width else values
 
 
 def coarse(curve: Curve, most: int) -> Curve:
-    """At most so many checkpoints, by means over equal parts of the curve."""
+    """The curve with at most `most` checkpoints, by means over equal parts."""
     if len(curve) <= most:
         return curve
     parts = np.array_split(np.arange(len(curve)), most)

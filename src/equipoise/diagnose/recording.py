@@ -1,4 +1,4 @@
-"""A run as rules see it: curves by name, facts, events; from the store, or from another framework's table."""
+"""A run as rules see it: curves by name, facts and events, from the store or from another framework's table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from equipoise.core.values import Event, Floats
 
 Steps = NDArray[np.int64]
 SERVER = -1
-"""The server's place where clients are counted."""
+"""The client number that stands for the server."""
 FACT = "fact:"
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One recorded number of one client (None: the server) over checkpoints, in their order."""
+    """One metric of one client (None: the server) over checkpoints, in order."""
 
     client: int | None
     steps: Steps
@@ -48,7 +48,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One row of a comparison: a configuration with its results over seeds."""
 
     label: str
@@ -56,7 +56,7 @@ class Row:
     """Dotted keys of the configuration."""
     metric: str
     results: Mapping[int, tuple[float, ...]]
-    """By seed, the metric over the scored checkpoints."""
+    """{seed: the metric over the scored checkpoints}."""
     partitions: frozenset[str] = frozenset()
 
     @property
@@ -66,38 +66,38 @@ class Row:
 
 @dataclass(frozen=True)
 class Recording:
-    """What was written down of one run, or of a comparison."""
+    """Everything recorded of one run, or of a comparison."""
 
     name: str
     curves: Mapping[str, Mapping[int, Curve]]
-    """By metric name, then by client; the server's under SERVER."""
+    """{metric name: {client: curve}}; the server's curve is under SERVER."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What a rule must know beside the numbers: classes, lam_max, stage_switch, …"""
+    """What rules need besides numbers: classes, lam_max, stage_switch, …"""
     events: Sequence[Event] = ()
     reference: Recording | None = None
-    """The run it is held against, where there is one."""
-    table: Sequence[Row] = ()
-    """A comparison's rows; differences are to the first."""
+    """The run to compare with, if there is one."""
+    table: Sequence[TableRow] = ()
+    """The rows of a comparison; differences are against the first."""
 
     def clients(self, name: str) -> list[Curve]:
-        """That number's curves of all clients that recorded it, by client."""
+        """The curves of all clients that recorded this metric, ordered by client."""
         return [curve for client, curve in self.curves.get(name, {}).items() if client != SERVER]
 
     def server(self, name: str) -> Curve:
-        """The server's curve of that name; empty where there is none."""
+        """The server's curve of this metric; empty if there is none."""
         return self.curves.get(name, {}).get(SERVER, EMPTY)
 
     def of(self, name: str, client: int) -> Curve:
         return self.curves.get(name, {}).get(client, EMPTY)
 
     def names(self, pattern: str) -> list[str]:
-        """The recorded names that fit, such as `loss/*`."""
+        """The recorded names that match a pattern such as `loss/*`."""
         if "*" not in pattern:
             return [pattern] if pattern in self.curves else []
         return sorted(name for name in self.curves if fnmatchcase(name, pattern))
 
     def mean(self, name: str) -> Curve:
-        """The mean over clients at each checkpoint at which somebody recorded it."""
+        """The mean over clients at each checkpoint at which some client recorded it."""
         curves = self.clients(name)
         if not curves:
             return EMPTY
@@ -107,9 +107,9 @@ class Recording:
 
     @property
     def local(self) -> Curve:
-        """How well clients' own models do on test, on average."""
-        told = self.server("accuracy/clients")
-        return told if len(told) else self.mean("accuracy/test")
+        """Mean test accuracy of the clients' own models."""
+        recorded = self.server("accuracy/clients")
+        return recorded if len(recorded) else self.mean("accuracy/test")
 
     @property
     def last(self) -> int:
@@ -118,11 +118,11 @@ class Recording:
 
     @property
     def steps(self) -> int:
-        """How many checkpoints the whole run has, as far as is known."""
+        """The planned number of checkpoints, or the recorded number if no plan is known."""
         return int(self.facts.get("steps") or self.last + 1)
 
     def lacks(self, need: str) -> bool:
-        """Whether nothing of what is needed is there: a name, a pattern, `fact:x`, or several joined by |."""
+        """Whether an input is missing: a name, a pattern, `fact:x`, `reference`, `table`, or several joined by |."""
         return not any(self._has(one) for one in need.split("|"))
 
     def _has(self, need: str) -> bool:
@@ -135,17 +135,17 @@ class Recording:
         return bool(self.names(need))
 
     def until(self, step: int) -> Recording:
-        """The run as it was known at that checkpoint."""
+        """The run as it was recorded up to that checkpoint."""
         events = [event for event in self.events if event.step is None or event.step <= step]
         return replace(self._each(lambda curve: curve.until(step)), events=events)
 
     def finite(self) -> Recording:
-        """Without numbers that are not finite, here and in the run that it is held against."""
+        """The run without non-finite numbers; the reference run too."""
         reference = None if self.reference is None else self.reference.finite()
         return replace(self._each(Curve.finite), reference=reference)
 
     def _each(self, change: Callable[[Curve], Curve]) -> Recording:
-        """With every curve changed; those of which nothing is left are not there."""
+        """Applies a change to every curve and drops curves that become empty."""
         curves = {
             name: {client: kept for client, curve in by.items() if len(kept := change(curve))}
             for name, by in self.curves.items()
@@ -163,7 +163,7 @@ EMPTY = Curve(None, np.empty(0, dtype=np.int64), np.empty(0))
 def recording(
     name: str, names: Sequence[str], which: NDArray[np.intp], clients: Steps, steps: Steps, values: Floats, **rest: Any
 ) -> Recording:
-    """From rows in any order: `which[i]` is the place of row i's name in `names`; the server's client is SERVER."""
+    """Builds a recording from rows in any order; `names[which[i]]` is the name of row i, SERVER the server's client."""
     order = np.lexsort((steps, clients, which))
     which, clients, steps, values = which[order], clients[order], steps[order], values[order]
     new = np.flatnonzero(np.diff(which) | np.diff(clients)) + 1

@@ -1,9 +1,9 @@
-"""What to change, checked against the run's own settings before anybody is told.
+"""Chooses the advice of a finding, and checks it against the run's own settings first.
 
-    of a rule's remedies the first whose settings the run's configuration allows, and which it does not have already
+    advice = the first remedy of the rule whose settings the run's configuration allows and does not have already
 
-{run} in a remedy is the run's name, {server} the way to predict that validation likes best among those recorded, if it
-likes it better than the run's own, and {lr} a tenth of the learning rate.
+Placeholders of a remedy: {run} is the run's name; {server} is the recorded predictor with the highest validation
+accuracy, if that is higher than the run's own; {lr} is a tenth of the learning rate.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Any
 from equipoise.config.loader import flat_overrides, layered, nested
 from equipoise.config.schema import check
 from equipoise.core.errors import ConfigError
-from equipoise.core.exchanges import SECOND_EXCHANGE
+from equipoise.core.exchanges import needs_second_exchange
 from equipoise.diagnose.recording import Recording
 
 VALIDATION = "accuracy/validation"
-NO_REMEDY = {*SECOND_EXCHANGE, "common"}
+UNTRAINED = "common"
+"""The control that hears no trained client; never advised."""
 
 
 def always(run: Recording) -> bool:
@@ -27,13 +28,13 @@ def always(run: Recording) -> bool:
 
 
 def is_one_shot(run: Recording) -> bool:
-    """Whether the clients' own models were kept."""
+    """Whether the run is one-shot, so that the clients' own models were kept."""
     return bool(run.facts.get("communication") == "one-shot")
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """A sentence, and what to append to `equipoise run …`; empty where no setting helps."""
+    """A sentence, and the settings to append to `equipoise run …`; empty if no setting helps."""
 
     text: str
     settings: str = ""
@@ -41,7 +42,7 @@ class Remedy:
 
 
 def chosen(remedies: Sequence[Remedy], texts: Sequence[str], run: Recording) -> Remedy:
-    """The first that helps this run, in the words of `texts`; without one, a sentence that asks for no setting."""
+    """The first remedy that fits this run, worded by `texts`; otherwise the last one that asks for no setting."""
     values = places(run)
     for remedy, text in zip(remedies, texts, strict=True):
         wanted = [key for key in values if f"{{{key}}}" in remedy.text + remedy.settings]
@@ -55,7 +56,7 @@ def chosen(remedies: Sequence[Remedy], texts: Sequence[str], run: Recording) -> 
 
 
 def is_allowed(words: Iterable[str], settings: Mapping[str, Any]) -> bool:
-    """Whether a run with these settings could be started with those words appended; anything, where none are known."""
+    """Whether a run with these settings accepts those overrides; True if its settings are unknown."""
     if not settings:
         return True
     try:
@@ -71,19 +72,21 @@ def places(run: Recording) -> dict[str, str | None]:
 
 
 def better_server(run: Recording) -> str | None:
-    """The recorded way to predict with the highest validation accuracy, where that is above the run's own.
+    """The recorded predictor with the highest validation accuracy, if that is above the run's own.
 
-    Those that need the clients again would make another protocol of it, and the untrained control hears no client.
+    Predictors with a second exchange would change the protocol, and the untrained control uses no client; both are
+    left out.
     """
     own = run.server(VALIDATION)
-    names = {name.removeprefix(f"{VALIDATION}/") for name in run.names(f"{VALIDATION}/*")} - NO_REMEDY
+    recorded = {name.removeprefix(f"{VALIDATION}/") for name in run.names(f"{VALIDATION}/*")} - {UNTRAINED}
+    names = {name for name in recorded if not needs_second_exchange(name)}
     found = {name: float(run.server(f"{VALIDATION}/{name}").values[-1]) for name in sorted(names)}
     best = max(found, key=lambda name: found[name], default=None)
     return best if best is not None and len(own) and found[best] > own.values[-1] else None
 
 
 def _missing(settings: str, own: Mapping[str, Any]) -> str:
-    """The words that the run does not have already."""
+    """The overrides that the run does not have already."""
     given = {word: flat_overrides([word]) for word in settings.split()}
     return " ".join(
         word for word, flat in given.items() if not own or any(own.get(key) != v for key, v in flat.items())

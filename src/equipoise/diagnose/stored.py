@@ -1,4 +1,4 @@
-"""A stored run as rules see it: its numbers, its events, and the facts its configuration and partition hold."""
+"""Reads a stored run for the rules: its numbers, its events, and facts from its configuration and partition."""
 
 from __future__ import annotations
 
@@ -8,26 +8,33 @@ from typing import Any
 import numpy as np
 
 from equipoise.config.loader import flat
+from equipoise.config.plugins import bring
 from equipoise.core.values import Event
 from equipoise.diagnose.recording import SERVER, Recording, recording
 from equipoise.store import read
 from equipoise.store.metrics import columns
-from equipoise.store.records import Partition, Run
+from equipoise.store.records import PartitionRecord, Run
 from equipoise.store.transact import Store
 
 NEAR_ZERO = 1e-3
-"""Below this share of L_b an L_a of a first batch says nothing of where λ will settle."""
+"""If L_a of the first batch is below this share of L_b, it does not predict where λ settles."""
+
+
+MISSING = "plugin-missing"
+"""That a plugin of the run is not here: what it would look for is not looked for."""
 
 
 def stored(store: Store, run: Run) -> Recording:
+    """With its plugins, which may bring rules."""
     names, which, clients, steps, values = columns(store, run.run_id, SERVER)
     events = [recorded.event for recorded in read.events(store, run.run_id)]
+    events += [Event(MISSING, error.what) for error in bring(run.config)]
     facts = facts_of(run, read.partition(store, run.partition) if run.partition else None, events)
     return recording(run.run_id, names, which, clients, steps, values, facts=facts, events=events)
 
 
-def facts_of(run: Run, partition: Partition | None, events: Sequence[Event]) -> dict[str, Any]:
-    """What rules ask for beside numbers; what is not known is not there."""
+def facts_of(run: Run, partition: PartitionRecord | None, events: Sequence[Event]) -> dict[str, Any]:
+    """The facts that rules need besides numbers; unknown facts are absent."""
     facts = {
         **_of_config(run.config),
         **_of_events(events),
@@ -55,7 +62,7 @@ def _of_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _switch(config: Mapping[str, Any], is_one_shot: bool) -> int | None:
-    """The checkpoint with which a second stage begins; None: there is none, or it begins between two checkpoints."""
+    """The first checkpoint of the second stage; None if there is none, or if it begins between two checkpoints."""
     if stages := config["client"].get("stages"):
         return int(stages[0]["rounds"])
     first = config["method"].get("first") if config["method"]["name"] == "two-stage" else None
@@ -65,7 +72,7 @@ def _switch(config: Mapping[str, Any], is_one_shot: bool) -> int | None:
     return int(place) if place.is_integer() and place >= 1 else None
 
 
-def _of_partition(partition: Partition, run: Run) -> dict[str, Any]:
+def _of_partition(partition: PartitionRecord, run: Run) -> dict[str, Any]:
     if not run.headline.startswith("accuracy/"):
         return {}
     counts = np.asarray(partition.counts)

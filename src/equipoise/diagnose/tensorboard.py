@@ -1,4 +1,4 @@
-"""TensorBoard's event files as a long table: a tag such as `client_3/lam` is client 3's `lam`, others the server's."""
+"""Reads TensorBoard event files as a long table; `client_3/lam` is client 3's `lam`, other tags are the server's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_events(path: Path) -> pl.DataFrame:
     events = EventAccumulator(str(path), size_guidance={"scalars": 0, "tensors": 0})
     try:
         events.Reload()
-    except Exception as error:  # the library raises whatever its parser does
+    except Exception as error:  # the library passes on any error of its parser
         raise DataError(f"'{path.name}' is not an event file: {error}", where=str(path), fix="check the file") from None
     rows = []
     for tag in events.Tags()["scalars"]:

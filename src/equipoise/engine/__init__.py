@@ -1,0 +1,1 @@
+"""Where clients run: nodes, the roster, and one transport per file."""

@@ -19,14 +19,14 @@ def tasks_message(tasks: Sequence[Task]) -> Message:
     if tasks[0].question is not None:
         header["question"] = asdict(tasks[0].question)
     header["epochs"] = [tasks[0].epochs.start, tasks[0].epochs.stop]
-    return header, flatten(_own([task.own for task in tasks]))
+    return header | _handles([task.own for task in tasks]), flatten(_own([task.own for task in tasks]))
 
 
 def tasks_of(message: Message, shared: State) -> list[Task]:
     header, tensors = message
     groups, epochs = unflatten(tensors), range(*header["epochs"])
     clients = header["clients"]
-    states = zip(clients, _states(groups, len(clients)), strict=True)
+    states = zip(clients, _states(groups, header.get("handles") or [""] * len(clients)), strict=True)
     question = Question(**header["question"]) if "question" in header else None
     return [Task(header["step"], client, epochs, shared, own, question) for client, own in states]
 
@@ -34,8 +34,10 @@ def tasks_of(message: Message, shared: State) -> list[Task]:
 def results_message(results: Sequence[Result]) -> Message:
     header = [_header(result) for result in results]
     own = [result.own if isinstance(result, ClientUpdate) else ClientState() for result in results]
-    rows = {f"{k}:rows": result.rows for k, result in enumerate(results) if isinstance(result, ClientUpdate)}
-    return {"results": header}, flatten({**_own(own), **rows})
+    updates = {k: result for k, result in enumerate(results) if isinstance(result, ClientUpdate)}
+    rows = {f"{k}:rows": update.rows for k, update in updates.items()}
+    rows |= {f"{k}:update": update.model for k, update in updates.items() if not update.own.model}
+    return {"results": header} | _handles(own), flatten({**_own(own), **rows})
 
 
 def error_message(error: EquipoiseError) -> Message:
@@ -49,9 +51,9 @@ def results_of(message: Message) -> list[Result]:
         what, where, fix = header["raised"]
         raise ClientError(what, where=where, fix=fix)
     groups, headers = unflatten(tensors), header["results"]
-    rows = [groups.pop(f"{place}:rows", {}) for place in range(len(headers))]
-    states = _states(groups, len(headers))
-    return [_result(*parts) for parts in zip(headers, states, rows, strict=True)]
+    rows, models = ([groups.pop(f"{k}:{name}", {}) for k in range(len(headers))] for name in ("rows", "update"))
+    states = _states(groups, header.get("handles") or [""] * len(headers))
+    return [_result(*parts) for parts in zip(headers, states, rows, models, strict=True)]
 
 
 def _header(result: Result) -> dict[str, Any]:
@@ -61,10 +63,11 @@ def _header(result: Result) -> dict[str, Any]:
     return known | {"counts": list(result.counts)}
 
 
-def _result(header: Mapping[str, Any], own: ClientState, rows: State) -> Result:
+def _result(header: Mapping[str, Any], own: ClientState, rows: State, model: State) -> Result:
+    """`model` is what was sent up where the client's own model stays with its node."""
     if "failure" in header:
         return ClientFailure(header["client"], header["failure"], header["error"])
-    given = (header["client"], header["samples"], own.model, own, header["metrics"], header["counts"])
+    given = (header["client"], header["samples"], own.model or model, own, header["metrics"], header["counts"])
     return ClientUpdate(*given, rows)
 
 
@@ -85,9 +88,15 @@ def _shapes(state: State) -> dict[str, object]:
     return {name: (tensor.shape, tensor.dtype) for name, tensor in state.items()}
 
 
-def _states(groups: Mapping[str, State], count: int) -> list[ClientState]:
+def _handles(states: Sequence[ClientState]) -> dict[str, list[str]]:
+    """Nothing where no node keeps any state."""
+    handles = [state.handle for state in states]
+    return {"handles": handles} if any(handles) else {}
+
+
+def _states(groups: Mapping[str, State], handles: Sequence[str]) -> list[ClientState]:
     """Every client's, in their order."""
-    own: list[dict[str, State]] = [{} for _ in range(count)]
+    own: list[dict[str, State]] = [{} for _ in handles]
     for path, group in groups.items():
         place, name = path.split(":")
         if place != "all":
@@ -96,4 +105,4 @@ def _states(groups: Mapping[str, State], count: int) -> list[ClientState]:
         for key, tensor in group.items():
             for state, part in zip(own, tensor.unbind(), strict=True):
                 state[name] = {**state.get(name, {}), key: part}
-    return [ClientState.of(state) for state in own]
+    return [ClientState.of(state, handle) for state, handle in zip(own, handles, strict=True)]

@@ -9,19 +9,25 @@ messages; within one process tasks and results are handed over as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from equipoise.client.train import train
+from equipoise.client.groups import personal
+from equipoise.client.train import first_losses, train
 from equipoise.config.schema import check
 from equipoise.core.codec import Message, decode, encode
 from equipoise.core.errors import ClientError, EquipoiseError
-from equipoise.core.values import ClientState, ClientUpdate, Result, State, Task
+from equipoise.core.values import ClientState, ClientUpdate, Question, Result, State, Task
 from equipoise.engine.allocator import keep_freed_memory
+from equipoise.engine.kept import StateFolder
 from equipoise.engine.messages import error_message, results_message, tasks_of
 from equipoise.kind.site import Arrays, Site
 from equipoise.method.resolve import resolve
+
+FIRST_LOSSES = Question("first-losses", through="own")
+"""Asks a client what its first batch would cost, without training."""
 
 
 class Node:
@@ -29,6 +35,9 @@ class Node:
         torch.set_num_threads(site.config.engine.threads)
         keep_freed_memory()
         self.site, self.recipe = site, site.recipe()
+        folder, recipe = site.config.engine.state_folder, self.recipe
+        names = None if recipe.keeps_buffers else personal(site.config, recipe.groups)
+        self.kept = None if folder is None else StateFolder(Path(folder), names)
 
     @classmethod
     def open(cls, config: Mapping[str, Any], arrays: Arrays, facts: Mapping[str, Any]) -> Node:
@@ -40,7 +49,7 @@ class Node:
         try:
             if tasks[0].question is not None:
                 return [self._answer(task) for task in tasks]
-            return train(self.recipe, tasks)
+            return self._train(tasks)
         except EquipoiseError:
             raise
         except Exception as error:
@@ -60,8 +69,19 @@ class Node:
         """The same for transports of bytes; `shared` is what the server sends to every cohort of a step."""
         return encode(*self.answer(decode(tasks), decode(shared)[1]))
 
+    def _train(self, tasks: Sequence[Task]) -> list[Result]:
+        if self.kept is None:
+            return train(self.recipe, tasks)
+        results = train(self.recipe, [self.kept.taken_up(task) for task in tasks])
+        return [self.kept.put_down(result) for result in results]
+
     def _answer(self, task: Task) -> Result:
-        report = self.site.answer(self.recipe, task)
+        assert task.question is not None
+        if task.question == FIRST_LOSSES:
+            losses = first_losses(self.recipe, task)
+            report: State = {"base": losses.base} | ({} if losses.align is None else {"align": losses.align})
+        else:
+            report = self.site.answer(self.recipe, task)
         counts = self.site.counts(task.client).tolist()
         return ClientUpdate(task.client, sum(counts), {}, ClientState(report=report), {}, counts)
 

@@ -1,0 +1,1 @@
+"""Accuracy, ranking, geometry, and who judges a checkpoint."""

@@ -1,9 +1,9 @@
-"""Who the next item is ranked against in protocol `uni100`: the same list in every round and for every method.
+"""The items that protocol `uni100` ranks the target against: the same list in every round and for every method.
 
     candidates_u = n items, uniform without replacement over {items that user u never met}
 
-"Never" is in the whole history, so no list holds a target. A list depends on the seed, the user's own name and what
-that user has not met; nobody else's draws matter. Source: ours.
+"Never" covers the whole history, so no list holds a target. A list depends on the seed, the user's own id and the items
+that this user has not met; other users' draws do not affect it. Source: ours.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from equipoise.data.interactions import Interactions
 
 
 def candidates(data: Interactions, seed: int, n: int = 100) -> Indices | None:
-    """Ascending item numbers, int64 [U, n]; None where there are too few to draw from."""
+    """Ascending item numbers, int64 [U, n]; None where a user has fewer than n unmet items."""
     if shortage(data, n):
         return None
     drawn = np.empty((data.n_users, n), dtype=np.int64)
@@ -30,8 +30,10 @@ def candidates(data: Interactions, seed: int, n: int = 100) -> Indices | None:
 
 
 def shortage(data: Interactions, n: int = 100) -> str | None:
-    """Whom too few items are left for, in words. A shorter list would be another protocol, and leaving such users out
-    another test set: there is no such figure then, and nothing takes its place."""
+    """A message that names the user with too few unmet items; None where every user has enough.
+
+    A shorter list would be another protocol, and without such users it would be another test set. So `uni100` is then
+    not reported at all."""
     left = [data.n_items - len(np.unique(data.history(user))) for user in range(data.n_users)]
     user = int(np.argmin(left))
     if left[user] >= n:

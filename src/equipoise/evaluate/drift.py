@@ -1,15 +1,16 @@
-"""Interest drift: what a change costs, how long that lasts, and who changed.
+"""Interest drift: how much a change of interest costs, how long recovery takes, and which users changed.
 
     level = mean of the slices before the change     drop = level − first slice after it
-    rounds = slices until value ≥ 0.95·level         slices are time; each is tested, then trained on
+    rounds = slices until value ≥ 0.95·level         each slice is tested, then trained on
 
-    drift in slice s ⇔ x_s > m + q·√(1 + 1/n)·d      x: a user's figure per slice; n, m: of its earlier slices
-    d² = (a·b² + (n − 1)·v) / (a + n − 1)            v: their variance; b², a: usual variance of users, its worth
+    drift in slice s ⇔ x_s > m + q·√(1 + 1/n)·d      x: a user's value per slice; n, m: number, mean of earlier slices
+    d² = (a·b² + (n − 1)·v) / (a + n − 1)            v: their variance; b²: usual variance of users, a: its weight
     q: Student's t with a + n − 1 degrees of freedom, at the tail of θ = 3 normal deviations
 
-With a known d and many slices this is "above the running mean by three deviations". Said of a deviation from three
-slices, which is often far too small, the plain rule alarms 17 % of users who never change, within ten slices; this one
-1 %. b² and a are estimated from all users: the more alike their variances, the larger a. One user alone has a = 0.
+With a known d and many slices the rule is "three deviations above the running mean". A deviation estimated from three
+slices is often far too small: with it the plain rule raises alarms for 17 % of users who never change, within ten
+slices, and this rule for 1 %. b² and a are estimated from all users: the more alike their variances, the larger a. A
+single user has a = 0.
 Source of d: Smyth, "Linear Models and Empirical Bayes Methods", 2004, section 6.2; the rest ours.
 """
 
@@ -24,12 +25,12 @@ from equipoise.core.errors import DataError, NonFinite
 from equipoise.core.values import Floats, Mask
 
 ALIKE = 1e-4
-"""Least spread of log variances between users that counts; below it a is 20 000, and users are alike."""
+"""Smallest spread of log variances between users that counts; below it a is 20 000, and users count as alike."""
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """`rounds` is 0 where the first slice is no worse than allowed, None where the level is not reached again."""
+    """`rounds` is 0 where the first slice is within the tolerance, None where the level is never reached again."""
 
     level: float
     drop: float
@@ -37,7 +38,7 @@ class Recovery:
 
 
 def recovery(values: Sequence[float], change: int, before: int = 3, within: float = 0.05) -> Recovery:
-    """Of a metric per slice, higher is better; values[change] is the first slice after the change."""
+    """Recovery of a metric per slice, where higher is better; values[change] is the first slice after the change."""
     series = np.asarray(values, dtype=np.float64)
     _require_finite(series, "recovery")
     if not before <= change < len(series):
@@ -50,14 +51,14 @@ def recovery(values: Sequence[float], change: int, before: int = 3, within: floa
 
 @dataclass(frozen=True)
 class DriftWatch:
-    """θ, the least deviation of slices that is believed, and how many slices come before the first alarm."""
+    """θ, a lower bound on the deviation of slices, and the number of slices before the first possible alarm."""
 
     threshold: float = 3.0
     floor: float = 0.01
     at_least: int = 3
 
     def flags(self, series: Floats, seen: Mask | None = None) -> Mask:
-        """Which slices of whom are alarming [U, S]: judged by earlier slices only; unseen slices count for nothing."""
+        """Alarms [U, S]. Each depends on the user's earlier slices only; slices that are not `seen` do not count."""
         seen = np.ones(series.shape, dtype=np.bool_) if seen is None else seen
         _require_finite(np.where(seen, series, 0.0), "drift watch")
         n, mean, squares = np.zeros((3, len(series)))
@@ -83,7 +84,7 @@ class DriftWatch:
 
 
 def _usual(variances: Floats, freedom: Floats) -> tuple[float, float]:
-    """b² and a, from the mean and spread of log variances; those of few slices spread by ψ'(freedom/2) anyway."""
+    """b² and a, from mean and spread of log variances. Few slices alone make them spread by ψ'(freedom/2)."""
     if len(variances) < 2:
         return 1.0, 0.0
     from scipy.special import digamma

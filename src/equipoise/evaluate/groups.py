@@ -1,4 +1,4 @@
-"""For whom it works: the same metrics over groups of users.
+"""The same metrics over groups of users, to show for whom a recommender works.
 
     long       history longer than the median                    short     the others
     head       target among the fifth of items met most often    tail      the others
@@ -6,10 +6,10 @@
 
     move_u = ‖c_1 − c_2‖² − v_1/n_1 − v_2/n_2        c, v, n: mean feature row, variance and size of each half
 
-The halves are the earlier and the later part of a history; an odd item is in the later. Means of few items differ by
-chance alone: what chance gives on average is taken off, or short histories would count as drifted (MovieLens-1M, text:
-rank correlation of the move with the length −.91 without, .11 with). Source: ours; the corrected distance is the
-unbiased estimate of a squared difference of means.
+The halves are the earlier and the later part of a history; an odd item belongs to the later. Means of few items differ
+by chance alone. The expected difference by chance is subtracted, or else short histories would count as drifted
+(MovieLens-1M, text: rank correlation of move and length −.91 without the correction, .11 with it). Source: ours; the
+corrected distance is the unbiased estimate of a squared difference of means.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ import numpy as np
 
 from equipoise.core.values import Floats, Indices, Mask
 from equipoise.data.interactions import Features, Interactions
+from equipoise.evaluate.markov import sparse
+from equipoise.evaluate.popularity import spanned
 from equipoise.evaluate.rank_metrics import Protocol
 from equipoise.evaluate.ranking import metrics
-from equipoise.server.markov import sparse
-from equipoise.server.popularity import spanned
 
 HEAD = 5
-"""One item in so many is popular."""
+"""One item in this many is popular."""
 DRIFTED = 0.75
-"""Users above this quantile of moves have drifted."""
+"""Users above this quantile of moves count as drifted."""
 
 
 def groups(lengths: Indices, targets: Indices, counts: Indices, moved: Mask | None = None) -> dict[str, Mask]:
-    """Masks over users; `counts` [V] are those of training. Without `moved` the last pair is left out."""
+    """Masks over users; `counts` [V] are those of training. Without `moved` there is no drifted and steady."""
     is_long = lengths > np.median(lengths)
     is_head = popular(counts)[targets]
     pairs = {"long": is_long, "short": ~is_long, "head": is_head, "tail": ~is_head}
@@ -40,7 +40,7 @@ def groups(lengths: Indices, targets: Indices, counts: Indices, moved: Mask | No
 
 
 def grouped(ranks: Floats, protocol: Protocol, masks: Mapping[str, Mask]) -> dict[str, float]:
-    """Metrics of each group that has somebody in it, such as `hr@10/full/long`."""
+    """Metrics of each group that is not empty, named like `hr@10/full/long`."""
     return {
         f"{name}/{group}": value
         for group, mask in masks.items()
@@ -50,14 +50,14 @@ def grouped(ranks: Floats, protocol: Protocol, masks: Mapping[str, Mask]) -> dic
 
 
 def popular(counts: Indices) -> Mask:
-    """The fifth of all items with the highest counts, rounded up; of equal counts, the lower number first."""
+    """The fifth of all items with the highest counts, rounded up; ties go to the lower item number."""
     is_head = np.zeros(len(counts), dtype=np.bool_)
     is_head[np.argsort(-counts, kind="stable")[: -(-len(counts) // HEAD)]] = True
     return is_head
 
 
 def drifted(data: Interactions, features: Mapping[str, Features], ends: Indices) -> Mask | None:
-    """Whose interest changed: by the generator's word, else by the first features; None where nothing tells."""
+    """Users whose interest changed: as the generator recorded it, else by the first features; None without either."""
     if len(data.changes):
         return data.changes >= 0
     return drifted_users(interest_moves(next(iter(features.values())), data, ends)) if features else None
@@ -68,7 +68,7 @@ def drifted_users(moves: Floats) -> Mask:
 
 
 def interest_moves(features: Features, data: Interactions, ends: Indices) -> Floats:
-    """move_u of the first ends[u] items; 0, no evidence, where a half has fewer than two items with features."""
+    """move_u of the first ends[u] items; 0 where a half has fewer than two items with features."""
     users, at = spanned(data.bounds[:-1], ends)
     is_later = at >= (data.bounds[:-1] + ends // 2)[users]
     items, shape = data.items[at], (2 * data.n_users, data.n_items)

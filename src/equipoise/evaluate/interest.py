@@ -1,10 +1,10 @@
-"""How far what a user meets lies from what the user met before, slice by slice.
+"""How far the items of a slice lie from what the user met before.
 
     away_us = −⟨c_us, ĉ_u,<s⟩        c: mean feature row of a slice, ĉ: direction of all earlier ones
 
-Feature rows are taken less the mean of all items, of length 1. A user who goes on as before has a steady, negative
-value; a change of interest at right angles to the old one lifts it to 0. It needs no model, so it is there from the
-first slices on, and it is drawn from the user's own items alone. Source: ours.
+The mean over all items is subtracted from feature rows, which are then scaled to length 1. A user whose interest does
+not change has a steady, negative value. A change of interest at right angles to the old one raises it to 0. The measure
+needs no model, so it exists from the first slices on, and it uses the user's own items only. Source: ours.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from equipoise.core.values import Floats, Indices, Mask
 from equipoise.data.interactions import Features, Interactions
 
 BEFORE = 2
-"""Earlier items that make a direction."""
+"""Number of earlier items that are needed for a direction."""
 
 
 def away(features: Mapping[str, Features], data: Interactions, slices: Indices) -> tuple[Floats, Mask]:
-    """[U, S] for slices [U, S + 1], and where there is one: something in the slice and something before it."""
+    """Values [U, S] for slices [U, S + 1], and where they exist: the slice and the time before it both hold items."""
     rows = np.concatenate([centred(table) for table in features.values()], axis=1)
     n_slices = slices.shape[1] - 1
     values, seen = np.zeros((data.n_users, n_slices)), np.zeros((data.n_users, n_slices), dtype=np.bool_)
@@ -37,7 +37,7 @@ def away(features: Mapping[str, Features], data: Interactions, slices: Indices) 
 
 
 def centred(table: Features) -> Floats:
-    """Rows less their mean, of length 1; 0 where there is none."""
+    """Rows minus their mean, scaled to length 1; 0 where an item has no features."""
     rows = (table.rows - table.rows[table.present].mean(0)) * table.present[:, None]
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled: Floats = rows / np.where(norms > 0, norms, 1)

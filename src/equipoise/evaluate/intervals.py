@@ -1,9 +1,9 @@
-"""How sure a mean over users is: percentile intervals of the bootstrap.
+"""Confidence intervals of means over users: percentile intervals of the bootstrap.
 
     mean_b = 1/U·Σ_u x_{i_bu}, i_bu uniform over users, b = 1 … 2000        [2.5 % quantile, 97.5 % quantile] of mean_b
 
-For two runs on the same users x is the difference user by user: what makes a user hard is then in both and cancels.
-Source: Efron, Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
+To compare two runs on the same users, x is the difference user by user: what makes a user hard affects both runs and
+cancels. Source: Efron, Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from equipoise.core.values import Floats
 
 LEVEL = 0.95
 AT_ONCE = 2**20
-"""Draws that are held in memory together."""
+"""Number of draws that are held in memory at once."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over users and where it may lie."""
+    """A mean over users with its 95 % interval."""
 
     mean: float
     low: float
@@ -35,7 +35,7 @@ class Interval:
 
 
 def bootstrap(values: Floats, seed: int, resamples: int = 2000) -> Interval:
-    """Of one value per user; the same seed resamples the same users, whatever the values."""
+    """The interval of one value per user; the same seed resamples the same users, whatever the values."""
     if not len(values):
         raise DataError("there is nobody to resample", where="bootstrap", fix="give one user or more")
     draw, n = stream(seed, "bootstrap"), len(values)
@@ -47,7 +47,7 @@ def bootstrap(values: Floats, seed: int, resamples: int = 2000) -> Interval:
 
 
 def paired(first: Floats, second: Floats, seed: int, resamples: int = 2000) -> Interval:
-    """Of first − second, user by user."""
+    """The interval of first − second, user by user."""
     if len(first) != len(second):
         what = f"one run has {len(first)} users and the other {len(second)}"
         raise DataError(what, where="paired bootstrap", fix="score both runs on the same users, in the same order")

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from equipoise.core.values import ClientState, Question, State
 from equipoise.evaluate.geometry import prototype_scores
+from equipoise.evaluate.personal import personal_scores
 from equipoise.evaluate.pictures import pictures
 from equipoise.evaluate.predictions import Evaluator, PredictionCache
 from equipoise.evaluate.score import (
@@ -26,6 +27,7 @@ from equipoise.evaluate.score import (
     score,
 )
 from equipoise.models.outputs import input_statistics
+from equipoise.server.local_accuracy import OF_MERGED, OF_OWN
 from equipoise.server.predict import Merged
 
 Own = Mapping[int, ClientState]
@@ -79,10 +81,13 @@ class SampleJudge:
         return len(self.evaluator.splits.test)
 
     def questions(self, merged: Merged, step: int, is_last: bool) -> list[Question]:
-        if not self._is_scored(step, is_last) or self.predict is None:
+        if not self._is_scored(step, is_last):
             return []
-        names = [entry.name for entry in predictors(merged)] if self._shows_beside(merged, is_last) else []
-        return questions_of([self.predict, *names])
+        is_merged = self.predict is not None
+        personal = [OF_OWN, *([OF_MERGED] if is_merged else [])] if self.evaluator.has_local_tests else []
+        others = predictors(merged, [self.predict]) if self._shows_beside(merged, is_last) else []
+        names = [entry.name for entry in others]
+        return [*personal, *questions_of([self.predict, *names] if self.predict is not None else [])]
 
     def observe(
         self, merged: Merged, own: Own, step: int, is_last: bool, answers: Answers = NO_ANSWERS
@@ -96,6 +101,7 @@ class SampleJudge:
         at_most = len(merged.clients) if self.predict is None else config.evaluate.clients
         clients = chosen_clients(merged.clients, at_most, config.seed, step)
         scores |= score(predictions, self.predict, merged, clients, answers)
+        scores |= personal_scores(answers)
         if self._shows_beside(merged, is_last):
             scores |= beside(predictions, merged, answers)
         return scores, pictures(predictions, merged, clients) if is_last else {}

@@ -38,6 +38,8 @@ class Evaluator:
     splits: Splits
     config: Config
     indices: Sequence[Indices]
+    has_local_tests: bool = False
+    """Whether every client holds out samples for a test of its own."""
     common_known: dict[str, ModelOutput] = field(default_factory=dict)
     """What the common encoder says of each split: the same at every checkpoint."""
 

@@ -1,10 +1,11 @@
-"""The judge of recommenders: every user's held-out item, ranked in the whole catalogue and among 100 fixed others.
+"""Scores recommenders: ranks each user's held-out item in the whole catalogue and among 100 fixed other items.
 
-hr@10/full         validation at each scored checkpoint, test once, at the end, of the state that validation chose
-…/chance, …/itempop, …/markov    what the same users give a scorer that knows nothing, counts, or pairs
-…/low, …/high      95 % interval of the headline over users        …/long, …/tail …    groups of users
-…/over_markov      how far above the Markov table, user by user, with an interval of its own
-rank/full, …/markov    where each user's test item stood: two runs are compared user by user
+hr@10/full             validation at each scored checkpoint; test once at the end, for the state that validation chose
+…/chance, …/itempop, …/markov    the same metric for a random order, for popularity and for a Markov table
+…/low, …/high          95 % interval of the headline over users
+…/long, …/tail …       the same metric for groups of users
+…/over_markov          mean gain over the Markov table, user by user, with an interval of its own
+rank/full, …/markov    rank of each user's test item, so that two runs can be compared user by user
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from equipoise.evaluate.candidates import candidates
 from equipoise.evaluate.groups import drifted, grouped, groups
 from equipoise.evaluate.intervals import bootstrap, paired
 from equipoise.evaluate.judge import Own
+from equipoise.evaluate.popularity import count_items
 from equipoise.evaluate.rank_metrics import per_user
-from equipoise.evaluate.recommender import ItemScorer, Shown
+from equipoise.evaluate.recommender import ItemScorer, UserPositions
 from equipoise.evaluate.score import NO_ANSWERS, Answers, Scores
 from equipoise.evaluate.targets import Target, beside, by_counting, metrics
-from equipoise.server.popularity import count_items
 from equipoise.server.predict import Merged
 
 HEADLINE = "hr@10/full"
@@ -36,6 +37,8 @@ CHOICE = "ndcg@10/full/validation"
 
 @dataclass(frozen=True)
 class RankJudge:
+    """Judges a run with one validation and one test target per user."""
+
     item_scorer: ItemScorer
     histories: Histories
     features: Mapping[str, Features]
@@ -61,7 +64,7 @@ class RankJudge:
         return {(None, f"{name}/validation"): value for name, value in found.items()}, {}
 
     def final(self, merged: Merged, own: Own) -> Scores:
-        """Test, with intervals, groups and references."""
+        """Test metrics with intervals, groups of users and reference scorers."""
         target = self.target("test")
         ranks = self._ranks(merged, own, target)
         counting = by_counting(self.histories.interactions, self.histories.train_end, target)
@@ -70,17 +73,18 @@ class RankJudge:
         for protocol, each in ranks.items():
             found |= grouped(each, protocol, who)
         if self.item_scorer.work.memory is not None and self.item_scorer.is_merged:
-            recalled = self.item_scorer.recalled(merged.model, merged.broadcast, own, target.shown, target.items)
-            found |= {"memory/effect": recalled.effect, "memory/p_positive/test": recalled.holds_target}
+            memory = self.item_scorer.memory_effect(merged.model, merged.broadcast, own, target.positions, target.items)
+            found |= {"memory/effect": memory.effect, "memory/p_positive/test": memory.holds_target}
         ranked = {f"rank/{protocol}": each for protocol, each in ranks.items()}
         ranked |= {f"rank/{protocol}/markov": each for protocol, each in counting["markov"].items()}
-        users = target.shown.users.tolist()
+        users = target.positions.users.tolist()
         each_user = {
             (u, name): rank for name, each in ranked.items() for u, rank in zip(users, each.tolist(), strict=True)
         }
         return {**{(None, name): value for name, value in found.items()}, **each_user}
 
     def target(self, split: str) -> Target:
+        """The targets of validation or test, computed once."""
         if split not in self.known:
             at = self.histories.validation_at if split == "validation" else self.histories.test_at
             data, users = self.histories.interactions, np.flatnonzero(at >= 0)
@@ -88,14 +92,14 @@ class RankJudge:
             items = data.items[data.bounds[:-1] + at][users]
             drawn = candidates(data, self.config.seed)
             of_users = None if drawn is None else drawn[users]
-            self.known[split] = Target(Shown(users, at[users]), items, excluded, of_users)
+            self.known[split] = Target(UserPositions(users, at[users]), items, excluded, of_users)
         return self.known[split]
 
     def _ranks(self, merged: Merged, own: Own, target: Target) -> ranking.Ranks:
-        return target.ranks(self.item_scorer.shown(merged, own, target.shown))
+        return target.ranks(self.item_scorer.user_scores(merged, own, target.positions))
 
     def _intervals(self, ranks: ranking.Ranks, markov: ranking.Ranks) -> dict[str, float]:
-        """Of hr@10 and ndcg@10: over users, and of what each user gains over the Markov table."""
+        """Intervals of hr@10 and ndcg@10 over users, and of each user's gain over the Markov table."""
         found: dict[str, float] = {}
         for protocol, each in ranks.items():
             theirs = per_user(markov[protocol], protocol)
@@ -107,7 +111,7 @@ class RankJudge:
         return found
 
     def _groups(self, target: Target) -> dict[str, Mask]:
-        data, users = self.histories.interactions, target.shown.users
+        data, users = self.histories.interactions, target.positions.users
         counts = count_items(data.items, data.bounds, self.histories.train_end, data.n_items)
         moved = drifted(data, self.features, self.histories.train_end)
-        return groups(target.shown.at, target.items, counts, None if moved is None else moved[users])
+        return groups(target.positions.at, target.items, counts, None if moved is None else moved[users])

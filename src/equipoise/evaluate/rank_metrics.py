@@ -1,4 +1,4 @@
-"""What the rank of a user's item is worth. Ranking metrics are means of these over users.
+"""Metrics of one user's rank. The reported metrics are their means over users.
 
 hr@k = [rank ≤ k]        ndcg@k = [rank ≤ k] / log2(rank + 1)        mrr = 1 / rank
 """
@@ -17,7 +17,7 @@ CUTS = (5, 10, 20)
 
 
 def per_user(ranks: Floats, protocol: Protocol) -> dict[str, Floats]:
-    """What each user adds to each metric."""
+    """The value [U] of each metric for each user."""
     gain = 1 / np.log2(ranks + 1)
     return {
         **{f"hr@{k}/{protocol}": (ranks <= k).astype(np.float64) for k in CUTS},

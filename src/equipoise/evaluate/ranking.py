@@ -1,14 +1,14 @@
-"""Where the next item stands among the others; what its rank is worth is said in `worth`.
+"""The rank of the next item among the other items; `rank_metrics` turns ranks into metrics.
 
-    rank = 1 + #(score > target's) + ½·#(score = target's, others)
+    rank = 1 + #(score > target's) + ½·#(score = target's, other items)
 
-Protocol `full` ranks the target among all items that the user has not met, `uni100` among 100 drawn ones; a metric
-names its protocol. Ties take the middle of their places, so that constant scores are worth the middle rank, and a
-rank of 10.5 is not within 10. Chance is the mean over all orders of the M_u items that are ranked, target included:
+Protocol `full` ranks the target among all items that the user has not met, `uni100` among 100 drawn items. The name of
+a metric includes its protocol. Ties share the mean of their places: constant scores get the middle rank, and a rank of
+10.5 does not count as within 10. Chance is the mean over all orders of the M_u ranked items, including the target:
 
     hr@k = mean min(k, M)/M        ndcg@k = mean 1/M·Σ_{r ≤ min(k, M)} 1/log2(r + 1)        mrr = mean 1/M·Σ_{r ≤ M} 1/r
 
-Source: Krichene, Rendle, "On Sampled Metrics for Item Recommendation", 2020, for why `uni100` never stands alone.
+Source: Krichene, Rendle, "On Sampled Metrics for Item Recommendation", 2020, for why `uni100` is never reported alone.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from equipoise.core.errors import DataError, NonFinite
 from equipoise.core.values import Floats, Indices, Mask
+from equipoise.evaluate.popularity import spanned
 from equipoise.evaluate.rank_metrics import CUTS, Protocol, per_user
-from equipoise.server.popularity import spanned
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,7 +30,7 @@ Ranks = dict[Protocol, Floats]
 
 
 def met(items: Indices, bounds: Indices, ends: Indices, n_items: int) -> Mask:
-    """Which items are among the first ends[u] of each history: [U, V], what `full` leaves out."""
+    """[U, V]: the items among the first ends[u] of each history, which `full` does not rank."""
     users, at = spanned(bounds[:-1], ends)
     seen = np.zeros((len(ends), n_items), dtype=np.bool_)
     seen[users, items[at]] = True
@@ -38,7 +38,7 @@ def met(items: Indices, bounds: Indices, ends: Indices, n_items: int) -> Mask:
 
 
 def mid_ranks(scores: Tensor, targets: Indices, excluded: Mask) -> Floats:
-    """The rank of targets[u] by scores[u] among the items that `excluded` [U, V] leaves in; a target is always in."""
+    """The rank of targets[u] by scores[u] among items that are not `excluded` [U, V]; the target is always ranked."""
     values = _finite(scores)
     others = _others(targets, excluded)
     own = _own(values, targets)
@@ -46,33 +46,34 @@ def mid_ranks(scores: Tensor, targets: Indices, excluded: Mask) -> Floats:
 
 
 def uni100(scores: Tensor, targets: Indices, drawn: Indices) -> Floats:
-    """The rank of targets[u] by scores[u] among itself and the items drawn[u], which are others: [U, 100]."""
+    """The rank of targets[u] by scores[u] among the target and the other items drawn[u]; `drawn` is [U, 100]."""
     values = _finite(scores)
     rivals, own = np.take_along_axis(values, drawn, 1), _own(values, targets)
     return _ranks((rivals > own).sum(1), (rivals == own).sum(1))
 
 
 def by_protocol(scores: Tensor, targets: Indices, excluded: Mask, drawn: Indices | None) -> Ranks:
-    """Ranks under each protocol that there is."""
+    """Ranks under each protocol; `uni100` needs drawn items."""
     ranks: Ranks = {"full": mid_ranks(scores, targets, excluded)}
     return ranks if drawn is None else {**ranks, "uni100": uni100(scores, targets, drawn)}
 
 
 def n_ranked(targets: Indices, excluded: Mask) -> Indices:
-    """How many items `mid_ranks` ranks for each user, the target included."""
+    """The number of items that `mid_ranks` ranks for each user, including the target."""
     return np.asarray(1 + _others(targets, excluded).sum(1))
 
 
 def metrics(ranks: Floats, protocol: Protocol) -> dict[str, float]:
+    """Means over users of all metrics."""
     _require_users(len(ranks), protocol)
     return {name: float(values.mean()) for name, values in per_user(ranks, protocol).items()}
 
 
 def chance(ranked: Indices, protocol: Protocol) -> dict[str, float]:
-    """What a random order is worth on average, where `ranked` items are ranked for each user."""
+    """The expected metrics of a random order of `ranked` [U] items per user."""
     _require_users(len(ranked), protocol)
     places = np.arange(1, max(ranked.max(), *CUTS) + 1)
-    gains, reciprocals = (np.append(0.0, np.cumsum(1 / worth)) for worth in (np.log2(places + 1), places))
+    gains, reciprocals = (np.append(0.0, np.cumsum(1 / discount)) for discount in (np.log2(places + 1), places))
     return {
         **{f"hr@{k}/{protocol}": float((np.minimum(k, ranked) / ranked).mean()) for k in CUTS},
         **{f"ndcg@{k}/{protocol}": float((gains[np.minimum(k, ranked)] / ranked).mean()) for k in CUTS},
@@ -81,7 +82,7 @@ def chance(ranked: Indices, protocol: Protocol) -> dict[str, float]:
 
 
 def chances(targets: Indices, excluded: Mask, drawn: Indices | None) -> dict[str, float]:
-    """Chance under each protocol that there is."""
+    """Chance under each protocol; `uni100` needs drawn items."""
     found = chance(n_ranked(targets, excluded), "full")
     return found if drawn is None else found | chance(np.full(len(targets), 1 + drawn.shape[1]), "uni100")
 

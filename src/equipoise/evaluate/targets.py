@@ -1,9 +1,9 @@
-"""The items that are to be found, and what scorers that only count make of them.
+"""The items to predict, and how well reference scorers without learning rank them.
 
-    itempop, markov     tables of what everybody met before (server/popularity.py, server/markov.py)
+    itempop, markov     counts of what all users met before (evaluate/popularity.py, evaluate/markov.py)
     chance              the mean over all orders (evaluate/ranking.py)
 
-They rank the same items for the same users under the same protocols as the model they stand beside.
+Reference scorers rank the same items for the same users under the same protocols as the model.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ from torch import Tensor
 from equipoise.core.values import Indices, Mask
 from equipoise.data.interactions import Interactions
 from equipoise.evaluate import ranking
-from equipoise.evaluate.recommender import Shown
-from equipoise.server.markov import count_transitions, score_next
-from equipoise.server.popularity import count_items, score_items
+from equipoise.evaluate.markov import count_transitions, score_next
+from equipoise.evaluate.popularity import count_items, score_items
+from equipoise.evaluate.recommender import UserPositions
 
 
 @dataclass(frozen=True)
 class Target:
-    """Who is shown something where, what is right, what may not be ranked [N, V], and the hundred drawn [N, 100]."""
+    """Positions to predict, the true items [N], items that are not ranked [N, V], and drawn candidates [N, 100]."""
 
-    shown: Shown
+    positions: UserPositions
     items: Indices
     excluded: Mask
     drawn: Indices | None
 
     def ranks(self, scores: Tensor) -> ranking.Ranks:
-        """By scores [N, V], under each protocol that there is."""
+        """Ranks by scores [N, V] under each protocol."""
         return ranking.by_protocol(scores, self.items, self.excluded, self.drawn)
 
 
 def by_counting(data: Interactions, ends: Indices, target: Target) -> dict[str, ranking.Ranks]:
-    """Ranks by tables of the first ends[u] items of everybody's history."""
+    """Ranks by popularity and by a Markov table, both counted over the first ends[u] items of each history."""
     counts = count_items(data.items, data.bounds, ends, data.n_items)
     pairs = count_transitions(data.items, data.bounds, ends, data.n_items)
-    shown = target.shown
+    positions = target.positions
     return {
         "itempop": target.ranks(score_items(counts, len(target.items))),
-        "markov": target.ranks(score_next(pairs, data.items, data.bounds[shown.users], shown.at)),
+        "markov": target.ranks(score_next(pairs, data.items, data.bounds[positions.users], positions.at)),
     }
 
 
 def beside(counting: Mapping[str, ranking.Ranks], target: Target) -> dict[str, float]:
-    """`hr@10/full/markov` and the like."""
+    """Metrics of the reference scorers, named like `hr@10/full/markov`."""
     found = {who: metrics(ranks) for who, ranks in counting.items()}
     found["chance"] = ranking.chances(target.items, target.excluded, target.drawn)
     return {f"{name}/{who}": value for who, part in found.items() for name, value in part.items()}
 
 
 def metrics(ranks: ranking.Ranks) -> dict[str, float]:
-    """Under all protocols that there are."""
+    """Metrics under all protocols."""
     return {name: value for protocol, each in ranks.items() for name, value in ranking.metrics(each, protocol).items()}

@@ -1,0 +1,1 @@
+"""Item features from text and images: encode, check, load."""

@@ -1,11 +1,11 @@
-"""Are these the features of these items? What a table of features must show before a run may learn from it.
+"""Check that a table of features belongs to the items, before a run learns from it.
 
     refused: a row that is not finite or constant; a norm beyond 10× the median; over 5 % duplicates, 1 % zero rows;
              rows for fewer than half of the items; lift − mean ≤ 6 standard deviations of the lifts of shuffled rows;
              more lift, by as much, when all rows move one place up or down
 
-A table whose rows belong to other items looks perfect in every other respect; only lift tells (see `lift.py`), since a
-shuffle keeps everything but who is whose. Where there are no two users with two items, lift is NaN and not required.
+A table whose rows belong to other items passes every other check: only lift (see `lift.py`) depends on which row is
+whose. Without two users who have two items each, lift is NaN and not required.
 Source: ours.
 """
 
@@ -23,7 +23,7 @@ from equipoise.data.interactions import Interactions
 from equipoise.features.lift import Matrix, effective_rank, lifts
 
 GIVEN = ("as-given", "unproven")
-"""Features that are what was given; any other setting draws a control in their place."""
+"""Settings that use the given features; any other setting draws a control in their place."""
 MOST_NORM, MOST_DUPLICATES, MOST_ZEROS, LEAST_PRESENT, LEAST_DEVIATIONS = 10.0, 0.05, 0.01, 0.5, 6.0
 
 
@@ -42,7 +42,7 @@ class RawFeatures:
 
 @dataclass(frozen=True)
 class FeatureCheck:
-    """What was found of one modality; shares are of the items that have a row."""
+    """Results for one modality; shares are of the items that have a row."""
 
     name: str
     where: str
@@ -97,7 +97,7 @@ class FeatureCheck:
 
 
 def check_features(raw: RawFeatures, interactions: Interactions) -> FeatureCheck:
-    """What these rows are like; draws are fixed, because the table is examined and not the run."""
+    """Measure these rows. Random draws are fixed: the check depends on the table, not on the run."""
     there = raw.rows[raw.present]
     is_finite = np.isfinite(there).all(axis=1)
     finite = there[is_finite]
@@ -131,7 +131,7 @@ def _duplicates(rows: Matrix) -> float:
 
 
 def problems(check: FeatureCheck) -> list[DataError]:
-    """Everything that forbids training on these features; a control may lack lift, and have rows of any length.
+    """All reasons not to train on these features; a control may lack lift, and have rows of any length.
 
     So may what its user vouches for, `unproven`, but for the lengths: little content, or few users, show no lift.
     """

@@ -1,9 +1,9 @@
-"""Items turned into a table of features: batch by batch, kept group by group, renamed into place when whole.
+"""Encode items into a table of features: batch by batch, stored group by group, renamed into place when complete.
 
     features_i = e(x_i) / ‖e(x_i)‖
 
-An item that has nothing to encode, that cannot be read, or whose row is zero is left out of the table and counted; the
-reader of the table masks it. Numbers that are not finite end the work.
+An item without content, that cannot be read, or whose row is zero is left out of the table and counted; the reader of
+the table masks it. Numbers that are not finite are an error.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from equipoise.features.partial import DAMAGED, KEPT, ZERO, Group, add, begin, g
 
 T = TypeVar("T")
 BATCHES = 16
-"""Batches in a group: what a killed command does again, at most."""
+"""Batches in a group: at most so many are repeated after a kill."""
 Progress = Callable[[int, int], None]
-"""Told how many items are done, and how many there are."""
+"""Called with the number of items done and the total."""
 
 
 @dataclass(frozen=True)
-class Job:
+class EncodingJob:
     """Where the table goes and how it is made."""
 
     out: Path
@@ -46,7 +46,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A table that is now there; `left_out` are the ids of the items without a row, by reason."""
+    """A written table; `left_out` are the ids of the items without a row, by reason."""
 
     path: Path
     items: int
@@ -61,11 +61,11 @@ class Encoded:
 
 
 def silent(done: int, total: int) -> None:
-    """Progress that tells nobody."""
+    """A progress callback that does nothing."""
 
 
 def require_free(out: Path, force: bool) -> None:
-    """Refuse an output that is there already, or that cannot be written, before anything is read."""
+    """Refuse an output that exists already or cannot be written, before anything is read."""
     if out.suffix != ".npz":
         raise ConfigError([Problem("--out", f"the table is an npz file, and {out.name} is not called so")])
     if not out.parent.is_dir():
@@ -75,8 +75,8 @@ def require_free(out: Path, force: bool) -> None:
         raise DataError(f"{out.name} is there already", where=str(out), fix=fix)
 
 
-def encode(items: Items[T], encoder: Encoder[T], job: Job, progress: Progress = silent) -> Encoded:
-    """Encode what is not yet done, and write the table."""
+def encode(items: Items[T], encoder: Encoder[T], job: EncodingJob, progress: Progress = silent) -> Encoded:
+    """Encode the remaining items, and write the table."""
     started, folder = time.monotonic(), partial_of(job.out)
     begin(folder, facts_of(items, encoder))
     done = groups(folder)
@@ -95,7 +95,7 @@ def encode(items: Items[T], encoder: Encoder[T], job: Job, progress: Progress = 
     return Encoded(job.out, n_rows, width, encoder.name, left_out, time.monotonic() - started)
 
 
-def _rest(items: Items[T], encoder: Encoder[T], job: Job, first: int, progress: Progress) -> Iterator[Group]:
+def _rest(items: Items[T], encoder: Encoder[T], job: EncodingJob, first: int, progress: Progress) -> Iterator[Group]:
     """The groups from item `first` on."""
     total, size = len(items.ids), job.batch * BATCHES
     progress(first, total)
@@ -112,8 +112,8 @@ def facts_of(items: Items[T], encoder: Encoder[T]) -> dict[str, str]:
     return {"encoder": encoder.name, "weights": encoder.fingerprint, "ids": ids, "content": items.stamp}
 
 
-def _batch(items: Items[T], encoder: Encoder[T], job: Job, start: int) -> Group:
-    """Read and encode a batch; what cannot be read ends the work unless it may be skipped."""
+def _batch(items: Items[T], encoder: Encoder[T], job: EncodingJob, start: int) -> Group:
+    """Read and encode a batch; an unreadable item is an error unless it may be skipped."""
     things = items.things[start : start + job.batch]
     status = np.full(len(things), KEPT, np.uint8)
     ready = []
@@ -143,7 +143,7 @@ def _require_finite(rows: Matrix, ids: Ids, name: str) -> None:
 
 
 def joined(parts: list[Group]) -> Group:
-    """One group of many; those without a row have no width either."""
+    """Join groups into one; a group without rows has no width."""
     rows = [part.rows for part in parts if len(part.rows)] or [np.empty((0, 0), np.float32)]
     return Group(np.concatenate([part.status for part in parts]), np.concatenate(rows))
 
@@ -157,7 +157,7 @@ def left_out_of(items: Items[T], whole: Group) -> dict[str, Ids]:
     return {reason: ids for reason, ids in reasons.items() if len(ids)}
 
 
-def write_table(items: Items[T], encoder: Encoder[T], job: Job, whole: Group) -> None:
+def write_table(items: Items[T], encoder: Encoder[T], job: EncodingJob, whole: Group) -> None:
     facts = {
         "encoder": encoder.name,
         "fingerprint": encoder.fingerprint,

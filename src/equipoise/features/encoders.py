@@ -1,4 +1,4 @@
-"""Encoders by name: what turns a batch of texts or pictures into rows.
+"""Load encoders by name; an encoder turns a batch of texts or pictures into rows.
 
     text      a sentence-transformers model, by name or by folder
     pictures  FILE.pt2, written by torch.export.save, or open_clip:MODEL/PRETRAINED
@@ -29,11 +29,11 @@ CLIP = "open_clip:"
 
 @dataclass(frozen=True)
 class Encoder(Generic[T]):
-    """`read` makes ready what one item has, or raises DataError; `encode` turns a batch of it into [B, d]."""
+    """`read` prepares the content of one item or raises DataError; `encode` turns a batch of them into [B, d]."""
 
     name: str
     fingerprint: str
-    """A digest of the weights: equal encoders have equal ones."""
+    """A digest of the weights; equal for equal encoders."""
     read: Callable[[T], Any]
     encode: Callable[[list[Any]], Matrix]
 
@@ -89,7 +89,7 @@ def image_encoder(name: str) -> Encoder[Path]:
 
 
 def _clip(name: str) -> Encoder[Path]:
-    """A model of open_clip with its own way to prepare a picture."""
+    """A model of open_clip with its own preprocessing."""
     model_name, _, pretrained = name.removeprefix(CLIP).partition("/")
     if not model_name or not pretrained:
         message = f"'{name}' lacks its weights: expected {CLIP}MODEL/PRETRAINED, as in {CLIP}ViT-B-32/openai"
@@ -130,7 +130,7 @@ def weights_digest(state: Mapping[str, Any]) -> str:
 
 
 def as_rows(output: object, n: int, name: str) -> Matrix:
-    """What an encoder gave as float32 [n, d], d ≥ 2; anything else is a DataError."""
+    """The output of an encoder as float32 [n, d], d ≥ 2; anything else is a DataError."""
     import torch
 
     if isinstance(output, torch.Tensor):

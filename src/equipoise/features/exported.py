@@ -1,8 +1,8 @@
-"""An encoder of pictures as a file that torch.export.save wrote: float32 [B, 3, H, W] in [0, 1] → [B, d].
+"""Load a picture encoder that torch.export.save wrote: float32 [B, 3, H, W] in [0, 1] → [B, d].
 
-H and W are those of the example input. A program that takes batches of one size only, or of two and more, is given such
-batches: the last picture is repeated and its rows are cut off. The file is a program, so it is run only when it holds
-nothing but tensors and a graph: pickled objects and compiled libraries, which may do anything when loaded, are refused.
+H and W are those of the example input. If a program needs a fixed batch size or at least two pictures, the last picture
+is repeated and its extra rows are cut off. The file is run only if it holds nothing but tensors and a graph: pickled
+objects and compiled libraries can run any code when loaded, and are refused.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PARTS = re.compile(
 
 @dataclass(frozen=True)
 class Takes:
-    """The pictures a program takes: how many at once, at least and at most, and of which size."""
+    """The input of a program: smallest and largest batch, and size of a picture."""
 
     least: int
     most: int
@@ -104,7 +104,7 @@ def _require_plain(path: Path) -> None:
 
 
 def taken_by(program: ExportedProgram, path: Path) -> Takes:
-    """What a program takes, from its example input and the bounds of its batch."""
+    """The input of a program, from its example input and the bounds of its batch."""
     import torch
 
     positional, named = program.example_inputs or ((), {})
@@ -120,7 +120,7 @@ def taken_by(program: ExportedProgram, path: Path) -> Takes:
 
 
 def _bounds(program: ExportedProgram) -> tuple[int, int]:
-    """The smallest and largest batch: equal where the program was exported for one size."""
+    """The smallest and largest batch; equal if the program was exported for one size."""
     (name,) = program.graph_signature.user_inputs
     (node,) = (node for node in program.graph.nodes if node.op == "placeholder" and node.name == name)
     size = node.meta["val"].shape[0]

@@ -1,4 +1,4 @@
-"""Items and what is to be encoded of each: a text or a picture; an item that has none is left out, never filled in."""
+"""Items and the text or picture of each. An item without one is left out, never filled in."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where items come from: the word for what they hold, the place, and what is worth writing down of it."""
+class ItemSource:
+    """Where items come from: the kind of content, the place, and facts that are stored with the table."""
 
     thing: str
     where: str
@@ -32,18 +32,18 @@ class Source:
 
 @dataclass(frozen=True)
 class Items(Generic[T]):
-    """Ids and things side by side; `without` are the ids of those that have no thing."""
+    """Ids and their content; `without` are the ids of items without content."""
 
-    source: Source
+    source: ItemSource
     ids: Ids
     things: list[T]
     without: Ids
     stamp: str
-    """A digest of what is to be encoded, and of how the source was read."""
+    """A digest of the content, and of how the source was read."""
 
 
-def gathered(source: Source, ids: Ids, things: Sequence[T | None], mark: Callable[[T], str]) -> Items[T]:
-    """Items whose ids stand there once, at least one of which has a thing; `mark` tells one thing from another."""
+def gathered(source: ItemSource, ids: Ids, things: Sequence[T | None], mark: Callable[[T], str]) -> Items[T]:
+    """Items with unique ids, at least one of which has content; `mark` identifies content for the digest."""
     names, counts = np.unique(ids, return_counts=True)
     twice = names[counts > 1].tolist()
     if twice:
@@ -59,7 +59,7 @@ def gathered(source: Source, ids: Ids, things: Sequence[T | None], mark: Callabl
 
 
 def digest(texts: Sequence[str]) -> str:
-    """SHA-256 of texts, each with its length, so that no two lists run together alike."""
+    """SHA-256 of texts, each with its length, so that different lists cannot have the same bytes."""
     state = hashlib.sha256()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -68,7 +68,7 @@ def digest(texts: Sequence[str]) -> str:
 
 
 def table_of(path: Path, names: Sequence[str], fix: str) -> pl.DataFrame:
-    """These columns of a table; `fix` says how columns are named by whoever asks."""
+    """These columns of a table; `fix` tells the user how to name columns."""
     if not path.is_file():
         raise DataError(f"there is no table {path}", where=str(path), fix="name a CSV, TSV or Parquet file")
     try:

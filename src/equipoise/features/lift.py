@@ -1,10 +1,10 @@
-"""How much more alike are the items of one user than items of two users, and would they be with shuffled rows?
+"""Lift: how much more alike the items of one user are than items of two users, beside the same for shuffled rows.
 
     lift   = mean cosine of two items of one user − mean cosine of items of two users, over all pairs of different items
     rank   = exp(H(σ / Σσ)),   σ the singular values of the unit rows
 
-Pairs of two users meet popular items as often as pairs of one user do, so popularity alone gives no lift. All pairs of
-at most 400 users are counted, not sampled: lift is exact for them, and a shuffle differs from it by alignment alone.
+Popular items occur as often in pairs of two users as in pairs of one user, so popularity alone gives no lift. All pairs
+of at most 400 users are counted, not sampled: lift is exact for them, and a shuffle differs from it by alignment alone.
 Rows moved by one place keep a fifth of the lift on MovieLens, where neighbouring ids are of one year; so a table that
 is one place off has lift, but more when it is moved back.
 Source: ours; the rank is Roy and Vetterli's, "The Effective Rank", 2007.

@@ -1,4 +1,4 @@
-"""What is known of the items beside who met them: tables read, matched by id, checked and scaled to rows of length 1.
+"""Load item features: read tables, match rows by id, check them, and scale rows to length 1.
 
 A missing or misaligned table is an error. An item without a row is masked and gets zeros, never noise and never another
 item's row; so does an item whose row is zero. Two controls replace the rows on purpose, and the check says so:
@@ -32,7 +32,7 @@ NOISE = 0.01
 def item_features(
     options: InteractionOptions, interactions: Interactions, folder: Path | None, seed: int = 0
 ) -> dict[str, Features]:
-    """The modalities that the options name, each with its check; a table that fails it is a DataError.
+    """The modalities that the options name, each with its check; a table that fails its check is a DataError.
 
     `seed` is the run's: a control is drawn anew for each seed, so that a study averages over shuffles.
     """
@@ -64,7 +64,7 @@ def _raw(name: str, options: InteractionOptions, item_ids: Ids, folder: Path | N
 
 
 def _require_sound(check: FeatureCheck) -> None:
-    """One error that says everything that is wrong."""
+    """Raise one error that lists every problem."""
     errors = problems(check)
     if errors:
         fixes = dict.fromkeys(error.fix for error in errors)
@@ -98,7 +98,7 @@ def _by_number(table: FeatureTable, item_ids: Ids) -> NDArray[np.int64]:
 
 
 def _by_id(ids: Ids, item_ids: Ids, where: str) -> NDArray[np.int64]:
-    """The row of each item, −1 where there is none; numbers and text are compared as text."""
+    """The row of each item, −1 if it has none; ids are compared as text."""
     if not len(ids):
         raise DataError("the table has no rows", where=where, fix="write the table with the ids of this set")
     if ids.dtype.kind != item_ids.dtype.kind:
@@ -114,7 +114,7 @@ def _by_id(ids: Ids, item_ids: Ids, where: str) -> NDArray[np.int64]:
 
 
 def controlled(rows: Matrix, present: Mask, control: str, rng: np.random.Generator) -> Matrix:
-    """The rows as they are, or those of a control."""
+    """The given rows, or those of a control."""
     changed = rows.copy()
     if control == "shuffled":
         changed[present] = rng.permutation(rows[present])
@@ -124,7 +124,7 @@ def controlled(rows: Matrix, present: Mask, control: str, rng: np.random.Generat
 
 
 def unit(rows: Matrix) -> Matrix:
-    """Matrix of length 1; a row of zeros stays one."""
+    """Rows of length 1; a row of zeros stays zero."""
     norm = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     scaled: Matrix = (rows / np.where(norm > 0, norm, 1)).astype(np.float32)
     return scaled

@@ -1,9 +1,10 @@
-"""Rows that are encoded so far, kept beside the output until it is whole.
+"""Store encoded rows beside the output until it is complete, so that a killed command can resume.
 
     OUT.partial/facts.json        which encoder, which ids, which texts or pictures
     OUT.partial/000000512.npz     the group that begins with item 512: what became of each, and the rows of those kept
 
-Every file is written beside, flushed and renamed, so a group is there whole or not at all, and each is written once.
+Every file is written under a temporary name, flushed and renamed, so a group is complete or absent. Each is written
+once.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from equipoise.core.errors import DataError
 from equipoise.features.lift import Matrix
 
 KEPT, DAMAGED, ZERO = 0, 1, 2
-"""What became of an item: it has a row, it could not be read, or its row is zero."""
+"""The outcome for an item: it has a row, it could not be read, or its row is zero."""
 DIFFERENT = {
     "encoder": "another encoder",
     "weights": "an encoder of that name with other weights",
@@ -36,7 +37,7 @@ DIFFERENT = {
 
 @dataclass(frozen=True)
 class Group:
-    """What became of each item of a group, and one row for each that was kept."""
+    """The outcome for each item of a group, and one row for each that was kept."""
 
     status: NDArray[np.uint8]
     rows: Matrix
@@ -47,7 +48,7 @@ def partial_of(out: Path) -> Path:
 
 
 def begin(folder: Path, facts: Mapping[str, str]) -> None:
-    """Make the folder, or go on with it if it was begun with the same facts."""
+    """Make the folder, or continue with one that has the same facts."""
     file = folder / "facts.json"
     if folder.exists():
         _require_same(_facts(folder), facts, folder)
@@ -81,7 +82,7 @@ def _require_same(found: Mapping[str, str], facts: Mapping[str, str], folder: Pa
 
 
 def groups(folder: Path) -> list[Group]:
-    """What is there, in order; a gap or a damaged file is an error."""
+    """The stored groups in order; a gap or a damaged file is an error."""
     found: list[Group] = []
     at = 0
     for path in sorted(folder.glob("[0-9]*.npz")):
@@ -110,7 +111,7 @@ def remove(folder: Path) -> None:
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-    """An npz that is there whole or not at all."""
+    """Write an npz atomically."""
     try:
         write_whole(path, lambda opened: np.savez(opened, allow_pickle=False, **arrays))
     except OSError as error:
@@ -118,7 +119,7 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> None:
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write beside, flush to disk, then rename."""
+    """Write a temporary file, flush it to disk, and rename it."""
     part = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         with part.open("xb") as file:

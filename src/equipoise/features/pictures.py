@@ -1,4 +1,4 @@
-"""One picture per item: files named by id in a folder, or a table with a column of ids and one of paths."""
+"""Read one picture per item: files named by id in a folder, or a table with a column of ids and one of paths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.core.errors import ConfigError, DataError, Problem
 from equipoise.data.columns import ids_of
-from equipoise.features.items import Items, Source, gathered, table_of
+from equipoise.features.items import Items, ItemSource, gathered, table_of
 from equipoise.features.lift import Matrix
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ def _of_folder(folder: Path) -> Items[Path]:
         what = f"there is no picture in {folder}"
         raise DataError(what, where=str(folder), fix=f"name pictures by item, as in 42.png: {', '.join(SUFFIXES)}")
     ids = ids_of(pl.Series("file name", [file.stem for file in files]), str(folder))
-    return gathered(Source("picture", str(folder), {"columns": []}), ids, files, _mark)
+    return gathered(ItemSource("picture", str(folder), {"columns": []}), ids, files, _mark)
 
 
 def _of_table(table_path: Path, item: str, path: str) -> Items[Path]:
-    """Paths are taken from the folder of the table; an empty cell is an item without a picture."""
+    """Paths are relative to the folder of the table; an empty cell is an item without a picture."""
     import polars as pl
 
     table = table_of(table_path, [item, path], FIX)
@@ -51,12 +51,12 @@ def _of_table(table_path: Path, item: str, path: str) -> Items[Path]:
         raise DataError(what, where=str(table_path), fix="name the column of paths with --path")
     cells = table[path].fill_null("").str.strip_chars().to_list()
     files = [table_path.parent / cell if cell else None for cell in cells]
-    source = Source("picture", str(table_path), {"columns": [path]})
+    source = ItemSource("picture", str(table_path), {"columns": [path]})
     return gathered(source, ids_of(table[item], str(table_path)), files, _mark)
 
 
 def _mark(file: Path) -> str:
-    """Name, size and time of a file: reading all pictures twice would cost more than a needless new start."""
+    """Name, size and time of a file: cheaper than reading all pictures twice for their content."""
     try:
         about = file.stat()
     except OSError:
@@ -65,7 +65,7 @@ def _mark(file: Path) -> str:
 
 
 def open_picture(file: Path) -> Image.Image:
-    """RGB, upright as its EXIF says, on white where it is transparent; one that cannot be read is a DataError."""
+    """RGB, turned upright by its EXIF tag, transparent parts on white; an unreadable picture is a DataError."""
     from PIL import Image, ImageOps
 
     try:

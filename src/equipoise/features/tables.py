@@ -1,4 +1,4 @@
-"""Tables of item features as files: a matrix with one row per item, and the ids of the rows beside it.
+"""Read tables of item features: a matrix with one row per item, and the ids of the rows.
 
     .npz, .safetensors   a 2-axis array, and a 1-axis array called like one of ID_NAMES; without it, row i is item i
     .parquet             a column of lists of one length, and a column called like one of ID_NAMES
@@ -32,7 +32,7 @@ KINDS = (".npz", ".safetensors", ".parquet", ".pq")
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """Raw rows [rows, width] and their ids; None where the number of a row is its item's id."""
+    """Raw rows [rows, width] and their ids; None if row i belongs to item i."""
 
     rows: Matrix
     ids: Ids | None
@@ -50,7 +50,7 @@ def read_features(setting: str, folder: Path | None) -> FeatureTable:
 
 
 def _ids(arrays: Mapping[str, NDArray[Any]], n_rows: int, path: Path) -> Ids | None:
-    """One id per row; None where the file has no list that could be one."""
+    """One id per row; None if the file has no list of ids."""
     lists = [key for key, array in arrays.items() if array.ndim == 1]
     keys = [key for key in ID_NAMES if key in lists and arrays[key].dtype.kind in "iuU"]
     if not keys and lists:
@@ -70,7 +70,7 @@ def _ids(arrays: Mapping[str, NDArray[Any]], n_rows: int, path: Path) -> Ids | N
 
 
 def find_table(setting: str, folder: Path | None) -> tuple[Path, str | None]:
-    """The file, and the name behind it where there is one."""
+    """The file, and the name after it if there is one."""
     place = data_folder(folder)
     if Path(setting).is_absolute() or place is None:
         why = "is a path of this machine" if place is not None else f"needs a folder, and {FOLDER_VARIABLE} is not set"
@@ -93,7 +93,7 @@ def _known_kind(path: Path) -> Path:
 
 
 def _chosen(arrays: Mapping[str, NDArray[Any]], name: str | None, path: Path) -> str:
-    """The matrix that was named, or the only one there is."""
+    """The named matrix, or the only one in the file."""
     matrices = [key for key, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
     if name is not None and name not in matrices:
         what = f"{path.name} holds no matrix '{name}'{suggestion(name, matrices)}"
@@ -123,7 +123,7 @@ def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _plain(content: Mapping[str, NDArray[Any]], key: str, path: Path) -> NDArray[Any]:
-    """An array of numbers or text: one of Python objects could run anything when it is read."""
+    """An array of numbers or text; an array of Python objects could run any code when read."""
     try:
         return content[key]
     except ValueError as error:
@@ -151,7 +151,7 @@ def _read_parquet(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _matrix(column: Any, path: Path) -> NDArray[Any]:
-    """A column of lists as a matrix; lists of several lengths, or with gaps, are none."""
+    """A column of lists as a matrix; None if lengths differ or values are missing."""
     import polars as pl
 
     lengths = column.arr.len() if column.dtype == pl.Array else column.list.len()

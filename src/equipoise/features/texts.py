@@ -1,4 +1,4 @@
-"""One text per item, from the columns of a table: joined by a space, or put into a format.
+"""Build one text per item from the columns of a table: joined by a space, or filled into a format.
 
     --column title --column genres                  "Heat (1995) Action|Crime"; empty cells leave no gap
     --format "{title}. Genres: {genres}"            "Heat (1995). Genres: Action|Crime"; an empty cell is empty there
@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING
 from equipoise.core.errors import ConfigError, DataError, Problem
 from equipoise.core.registry import suggestion
 from equipoise.data.columns import ids_of
-from equipoise.features.items import Items, Source, gathered, table_of
+from equipoise.features.items import Items, ItemSource, gathered, table_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 FIX = "name the columns with --id and --column"
 Piece = tuple[str, str | None]
-"""What stands before a column, and the column; None at the end."""
+"""The text before a column, and the column; None at the end."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The column of ids, the columns of text, and the format they are put into, if any."""
+    """The column of ids, the columns of text, and the format, if any."""
 
     item: str
     columns: tuple[str, ...]
@@ -43,7 +43,7 @@ def read_texts(path: Path, wanted: Wanted) -> Items[str]:
     cells = [_cells(table[name], path) for name in columns]
     rows: list[list[str]] = [list(row) for row in zip(*cells, strict=True)]
     facts = {"columns": list(columns), "format": wanted.template}
-    source = Source("text", str(path), facts)
+    source = ItemSource("text", str(path), facts)
     texts = [_text(row, pieces) if any(row) else None for row in rows]
     return gathered(source, ids_of(table[wanted.item], str(path)), texts, str)
 
@@ -57,7 +57,7 @@ def _text(cells: Sequence[str], pieces: Sequence[Piece] | None) -> str:
 
 
 def _pieces(wanted: Wanted) -> tuple[list[Piece] | None, tuple[str, ...]]:
-    """The format taken apart, and the columns it names; without one, the columns that were named."""
+    """The parsed format and the columns it names; without a format, the given columns."""
     if wanted.template is None:
         if not wanted.columns:
             raise ConfigError(
@@ -77,7 +77,7 @@ def _pieces(wanted: Wanted) -> tuple[list[Piece] | None, tuple[str, ...]]:
 
 
 def _require_same(names: tuple[str, ...], columns: tuple[str, ...]) -> None:
-    """Every column named beside a format is in it, and none else is."""
+    """Require that the given columns are those of the format."""
     for name in names:
         if name not in columns:
             raise _bad_format(f"'{name}' is not among the columns{suggestion(name, list(columns))}")
@@ -91,7 +91,7 @@ def _bad_format(what: str) -> ConfigError:
 
 
 def _cells(column: pl.Series, path: Path) -> list[str]:
-    """Cells as text without spaces around it; a list of texts is joined by spaces, nothing is ''."""
+    """Cells as stripped text; a list of texts is joined by spaces, an empty cell is ''."""
     import polars as pl
 
     if column.dtype == pl.List(pl.String):

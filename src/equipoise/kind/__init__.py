@@ -1,0 +1,1 @@
+"""One record per kind of data: images, interactions. The only place that tells them apart."""

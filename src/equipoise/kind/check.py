@@ -1,26 +1,26 @@
-"""What a set really holds: counts, labels or histories, values and checksums, beside what was published."""
+"""Report what a set really holds: counts, labels or histories, values and checksums, beside what was published.
+
+A set that nothing is published of, the user's own or a plugin's, is reported without published sizes.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from equipoise.config.blocks import DataOptions, InteractionOptions
+from equipoise.config.blocks import DataOptions
+from equipoise.config.schema import kind_of
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS, Entry
-from equipoise.core.values import Dataset, Images, Pixels
 from equipoise.data.cache import content_key, file_digest
-from equipoise.data.known import KNOWN, Known, KnownImages, KnownInteractions
+from equipoise.data.known import KNOWN, Known
+from equipoise.data.own import OWN_FILES
 from equipoise.data.source import SOURCES, data_folder, locate, search
-from equipoise.data.table import TableOptions, table_file
-from equipoise.kind.check_interactions import describe_interactions
 
 MANY = 50
 """More files than this are reported as one line."""
-
-CHUNK = 1000
+OWN = {"own-file": "the file that data.file names", "own-folder": "the folder that data.folder names"}
+"""Traits of sets that are read from the user's own files, and where those are."""
 
 
 def overview(folder: Path | None) -> list[dict[str, Any]]:
@@ -29,24 +29,25 @@ def overview(folder: Path | None) -> list[dict[str, Any]]:
 
 
 def _line(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
-    return {"name": entry.name, "summary": entry.summary, **_size(KNOWN[entry.name]), **_presence(entry, folder)}
+    known = known_of(entry)
+    (holds, size), kind = known.summary(), kind_of(entry.name).name
+    about = {"name": entry.name, "summary": entry.summary, "kind": kind, "holds": holds, "size": size}
+    about["package"] = entry.package
+    return {**about, **known.facts(), **_presence(entry, folder)}
 
 
-def _size(known: Known) -> dict[str, Any]:
-    if isinstance(known, KnownInteractions):
-        counts = {"users": known.users, "items": known.items, "interactions": known.interactions}
-        return {"kind": "interactions", **counts}
-    assert isinstance(known, KnownImages)
-    facts = {"classes": known.n_classes, "shape": list(known.shape), "train": known.train, "test": known.test}
-    return {"kind": "images", **facts}
+def known_of(entry: Entry[Any]) -> Known:
+    """What is published of a set; sizes are None where nothing is."""
+    unpublished: Known = kind_of(entry.name).load("unpublished")
+    return KNOWN.get(entry.name, unpublished)
 
 
 def _presence(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
     source = SOURCES.get(entry.name)
-    if "own-file" in entry.traits:
-        return {"found": None, "where": "the file that data.file names"}
+    for trait in OWN.keys() & entry.traits:
+        return {"found": None, "where": OWN[trait]}
     if source is None:
-        return {"found": True, "where": "embedded"}
+        return {"found": True, "where": "embedded"} if entry.name in KNOWN else {"found": None, "where": entry.module}
     try:
         found = search(source, folder) if folder is not None else None
     except DataError as error:
@@ -59,49 +60,19 @@ def examine(name: str, folder: Path | None, options: DataOptions | None = None) 
     entry = DATASETS.find(name, "data")
     settings = options or entry.options.model_validate({"name": entry.name})
     assert isinstance(settings, DataOptions)
-    known, source = KNOWN[entry.name], SOURCES.get(entry.name)
-    paths = locate(source, folder).files if source else ()
-    paths = (table_file(settings, folder),) if isinstance(settings, TableOptions) else paths
-    files = _files(paths, known)
+    known = known_of(entry)
+    files = _files(_paths(entry.name, settings, folder), known)
     content = entry.make(settings, folder)
-    if isinstance(settings, InteractionOptions):
-        assert isinstance(known, KnownInteractions)
-        report = describe_interactions(content, settings, known, folder)
-    else:
-        assert isinstance(known, KnownImages)
-        report = _describe_images(content, known)
-    return {"name": entry.name, **report, "files": files}
+    kind = kind_of(entry.name)
+    report = kind.load("describe")(content, settings, known, folder)
+    return {"name": entry.name, "kind": kind.name, **report, "files": files}
 
 
-def _describe_images(dataset: Dataset, known: KnownImages) -> dict[str, Any]:
-    splits = {"train": _split(dataset.train, known.train), "test": _split(dataset.test, known.test)}
-    return {
-        "kind": "images",
-        "classes": list(dataset.classes),
-        "shape": list(dataset.train.pixels.shape[1:]),
-        "splits": splits,
-        "is_complete": all(split["count"] == split["published"] for split in splits.values()),
-        **_statistics(dataset.train.pixels),
-        "normalises_with": {"mean": list(dataset.mean), "std": list(dataset.std)},
-    }
-
-
-def _split(images: Images, published: int) -> dict[str, Any]:
-    return {"count": len(images), "published": published, "labels": np.bincount(images.labels).tolist()}
-
-
-def _statistics(pixels: Pixels) -> dict[str, Any]:
-    """Range, and mean and deviation per channel of [0, 1], exactly, from how often each value occurs."""
-    channels = pixels.shape[1]
-    counts = np.zeros((channels, 256), np.int64)
-    for start in range(0, len(pixels), CHUNK):
-        for channel in range(channels):
-            counts[channel] += np.bincount(pixels[start : start + CHUNK, channel].reshape(-1), minlength=256)
-    values, shares = np.arange(256) / 255, counts / counts.sum(axis=1, keepdims=True)
-    mean = shares @ values
-    std = np.sqrt(shares @ values**2 - mean**2)
-    present = np.flatnonzero(counts.sum(axis=0))
-    return {"range": [int(present[0]), int(present[-1])], "mean": mean.tolist(), "std": std.tolist()}
+def _paths(name: str, settings: DataOptions, folder: Path | None) -> tuple[Path, ...]:
+    """The files of a set; none of an embedded one, or of a plugin's that says nothing about its files."""
+    if name in OWN_FILES:
+        return OWN_FILES[name](settings, folder)
+    return locate(SOURCES[name], folder).files if name in SOURCES else ()
 
 
 def _files(files: tuple[Path, ...], known: Known) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from equipoise.config.blocks import ImageOptions
 from equipoise.config.traits import LABELS, PIXELS
 from equipoise.core.registry import KINDS
-from equipoise.kind.record import Kind
+from equipoise.kind.record import Kind, figures
 
 KINDS.register("images", module=__name__)(
     Kind(
@@ -22,6 +22,8 @@ KINDS.register("images", module=__name__)(
         content="equipoise.kind.samples.build:content",
         content_key="equipoise.kind.samples.build:content_key",
         describe="equipoise.kind.samples.describe:describe_images",
-        figures=("partition", "accuracy", "losses", "lam", "gradients", "clients", "recall", "geometry", "features"),
+        show="equipoise.cli.data_report:print_samples",
+        unpublished="equipoise.data.known:OWN_IMAGES",
+        figures=figures("partition accuracy losses lam gradients clients recall geometry features"),
     )
 )

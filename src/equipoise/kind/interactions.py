@@ -5,7 +5,7 @@ from __future__ import annotations
 from equipoise.config.blocks import InteractionOptions
 from equipoise.config.traits import HISTORIES
 from equipoise.core.registry import KINDS
-from equipoise.kind.record import Kind
+from equipoise.kind.record import Kind, figures
 
 KINDS.register("interactions", module=__name__)(
     Kind(
@@ -21,10 +21,13 @@ KINDS.register("interactions", module=__name__)(
         common_encoder="",
         content="equipoise.kind.histories.build:content",
         content_key="equipoise.kind.histories.build:content_key",
-        describe="equipoise.kind.check_interactions:describe_interactions",
-        figures=("accuracy", "ranking", "losses", "lam", "gradients", "clients", "groups", "router", "memory", "drift"),
+        describe="equipoise.kind.histories.describe:describe_interactions",
+        show="equipoise.cli.data_report:print_interactions",
+        unpublished="equipoise.data.known:OWN_INTERACTIONS",
+        figures=figures("accuracy ranking losses lam gradients clients groups router memory drift"),
         unread=(
             "client.augment",
+            "client.terms",
             "server.merge",
             "server.predict",
             "evaluate.clients",
@@ -32,6 +35,10 @@ KINDS.register("interactions", module=__name__)(
             "evaluate.batch",
             "evaluate.beside",
             "evaluate.train_images",
+            "scenario.label_noise",
+            "scenario.shift",
+            "scenario.strength",
+            "scenario.clients",
         ),
     )
 )

@@ -42,12 +42,26 @@ class Kind:
     """(config) → text that is equal for configurations whose data has the same hash, so that it is read once."""
     describe: str
     """(content of the set, options, what was published, data folder) → what `equipoise data check` reports."""
+    show: str
+    """(report) → nothing: prints such a report for people."""
+    unpublished: str
+    """A `data.known.Known` for sets that nothing is published of: the user's own, or a plugin's."""
     figures: tuple[str, ...]
-    """The report's figures, in their order: functions of `report/figures`."""
+    """The report's figures, in their order: (source, words) → figures, as import paths."""
     unread: tuple[str, ...] = ()
     """Settings that nothing reads for this kind of data."""
 
     def load(self, member: str) -> Any:
         """The function or class behind a member, as in `kind.load("build")`."""
-        module, _, name = getattr(self, member).partition(":")
-        return getattr(importlib.import_module(module), name)
+        return load_path(getattr(self, member))
+
+
+def load_path(path: str) -> Any:
+    """What an import path, `module:name`, names."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def figures(names: str) -> tuple[str, ...]:
+    """Import paths of the report's own figures, from their names."""
+    return tuple(f"equipoise.report.figures.{name}:{name}" for name in names.split())

@@ -1,0 +1,1 @@
+"""What a recommender's client remembers."""

@@ -1,15 +1,15 @@
-"""What a client remembers of its own history: what surprised it, and what was new to it.
+"""The dynamic memory of a client: positions of its own history that were surprising or new.
 
     write t    if z_t > surprise, or (n_t − m)/d > novelty        n_t = 1 − max_{s ∈ last 50} ⟨f_t, f_s⟩
-    short      the last 50 written, first in, first out; what leaves it goes to the long term
-    long       200 rows; a near-duplicate (⟨f, f'⟩ ≥ merge) joins the older row: uses + 1, time = now
-    utility    e^{−age·ln 2/half_life} + ln(1 + uses)/ln(2 + uses)        the least is forgotten
+    short      the last 50 written positions, first in, first out; the oldest moves to the long term
+    long       200 rows; a near-duplicate (⟨f, f'⟩ ≥ merge) joins the existing row: uses + 1, time = now
+    utility    e^{−age·ln 2/half_life} + ln(1 + uses)/ln(2 + uses)        the row with the least utility is replaced
 
-z_t is the standardised loss of the client at position t, f are unit features of items, m and d mean and deviation of n
-before t: what is new is judged by what this user is used to, whatever features it is told by. An item without features
-is neither written nor counted. Time is the position in
-the history, never a clock on the wall. The memory before position t is made of positions below t alone, so a target
-cannot be in the memory it is predicted from unless it was met before. Source: ours, after the fifth original report.
+z_t is the standardised loss of the client at position t. f are the item features, of length 1. m and d are mean and
+deviation of n before t, so novelty is relative to what this user is used to, whatever features are given. An item
+without features is neither written nor counted. Time is the position in the history, not wall-clock time. The memory
+before position t depends on earlier positions only, so it cannot hold its own target unless the user met that item
+before. Source: ours, after the fifth original report.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from equipoise.core.values import Indices, Mask
 from equipoise.memory.product import FeatureRows, product
 from equipoise.memory.settings import MemoryOptions
 
-Kept = tuple[Indices, Indices, Indices]
-"""(position, time of the last use, uses) of everything remembered."""
+MemoryRows = tuple[Indices, Indices, Indices]
+"""(position, time of the last use, uses) of each row: three arrays [R]."""
+COLUMNS = ("positions", "times", "uses")
+"""Names of these arrays in a client's state."""
 BEFORE = 50
-"""Positions that novelty compares with."""
+"""Number of earlier positions that novelty compares with."""
 AT_LEAST = 10
-"""Positions before which nothing is usual."""
+"""Number of positions that are needed to estimate what is usual."""
 
 
-class Memory:
-    """Positions in the history. Long-term rows stand in slots, so that forgetting one moves no other."""
+class DynamicMemory:
+    """Short-term and long-term rows. Long-term rows have fixed slots, so replacing one moves no other."""
 
     def __init__(self, width: int, options: MemoryOptions) -> None:
         self.options = options
@@ -42,7 +44,7 @@ class Memory:
         self.columns = np.zeros((3, options.long), dtype=np.int64)  # position, time of the last use, uses
         self.features = np.zeros((options.long, width), dtype=np.float32)
 
-    def rows(self) -> Kept:
+    def rows(self) -> MemoryRows:
         long, short = self.columns[:, : self.n_long], np.array(self.short, dtype=np.int64)
         positions, times, uses = np.concatenate([long, [short, short, np.ones_like(short)]], axis=1)
         return positions, times, uses
@@ -53,7 +55,7 @@ class Memory:
             self._keep(self.short.pop(0), position, features)
 
     def _keep(self, leaving: int, now: int, features: FeatureRows) -> None:
-        """What leaves the short term joins its twin, or takes a free slot, or that of the least useful row."""
+        """Move a position to the long term: into its near-duplicate, a free slot, or the least useful row's slot."""
         _, times, uses = self.columns[:, : self.n_long]
         if self.n_long:
             cosine = product(self.features[: self.n_long], features[leaving])
@@ -71,7 +73,7 @@ class Memory:
 
 
 def novelty(features: FeatureRows) -> NDArray[np.float32]:
-    """1 − the largest cosine to one of the last 50, for every position; 1 at the first. Features [n, d] of length 1."""
+    """n_t of every position, 1 at the first; features [n, d] have length 1."""
     n = len(features)
     nearest = np.zeros(n, dtype=np.float32)
     for first in range(0, n, BEFORE):
@@ -85,7 +87,7 @@ def novelty(features: FeatureRows) -> NDArray[np.float32]:
 
 
 def unusual(new: FeatureRows, known: Mask) -> FeatureRows:
-    """How many deviations newer than the known ones so far each position is; 0 while there are too few of them."""
+    """(n_t − m)/d of every position, over earlier positions with features; 0 while there are too few of them."""
     seen, counted = _before(known), np.where(known, new, np.float32(0))
     n = np.maximum(seen, 1)
     mean = _before(counted) / n
@@ -95,20 +97,20 @@ def unusual(new: FeatureRows, known: Mask) -> FeatureRows:
 
 
 def _before(values: NDArray[Any]) -> NDArray[np.float64]:
-    """The sum of all earlier ones, at each position."""
+    """The sum of all earlier values, at each position."""
     return np.concatenate([[0.0], np.cumsum(values)[:-1]])
 
 
 def written(surprise: FeatureRows, new: FeatureRows, known: Mask, options: MemoryOptions) -> Mask:
-    """Which positions are written down; at the beginning, when nothing is usual yet, all of them. Of an item of which
-    nothing is known there is nothing to write."""
+    """Which positions are written. The first ones all are, because nothing is usual yet. `known` marks items with
+    features; others are never written."""
     start = _before(known) < AT_LEAST
     return known & (start | (surprise > options.surprise) | (unusual(new, known) > options.novelty))
 
 
-def replay(features: FeatureRows, writes: Mask, bounds: Sequence[int], options: MemoryOptions) -> Iterator[Kept]:
-    """The memory as it stood before each of the ascending positions `bounds`."""
-    memory, done = Memory(features.shape[1], options), 0
+def replay(features: FeatureRows, writes: Mask, bounds: Sequence[int], options: MemoryOptions) -> Iterator[MemoryRows]:
+    """The rows of the memory before each of the ascending positions `bounds`."""
+    memory, done = DynamicMemory(features.shape[1], options), 0
     for bound in bounds:
         for position in (np.flatnonzero(writes[done:bound]) + done).tolist():
             memory.write(position, features)
@@ -117,17 +119,17 @@ def replay(features: FeatureRows, writes: Mask, bounds: Sequence[int], options: 
 
 
 def utility(times: Indices, uses: Indices, now: int, options: MemoryOptions) -> NDArray[np.float64]:
-    """Recency and frequency, each between 0 and 1."""
+    """The sum of recency and frequency, each between 0 and 1."""
     recency: NDArray[np.float64] = np.exp(-(now - times) * np.log(2) / options.half_life)
     return np.add(recency, np.log1p(uses) / np.log(2 + uses))
 
 
 def retrieve(
-    rows: Kept, features: FeatureRows, query: FeatureRows, now: int, options: MemoryOptions
+    rows: MemoryRows, features: FeatureRows, query: FeatureRows, now: int, options: MemoryOptions
 ) -> tuple[Indices, Mask]:
-    """The `read` rows nearest to the query, similarity mixed with utility: (positions [M], valid [M]).
+    """The `read` rows with the highest mix of similarity to the query and utility: (positions [M], valid [M]).
 
-    `features` [R, d] are those of the rows.
+    `features` [R, d] belong to the rows.
     """
     positions, times, uses = rows
     score = (1 - options.mix) * product(features, query) + options.mix * utility(times, uses, now, options) / 2

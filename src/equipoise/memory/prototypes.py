@@ -1,11 +1,11 @@
-"""What clients tell of their memories, and what the server makes of it: a few centres, never an item.
+"""Cluster centres of client memories, and their merge into a global memory. Single items are never sent.
 
-    client   k-means (k = 5) on the features of its memory rows, each modality of length 1
-    server   all clients' centres and what it knew before, weighted by the rows behind them, clustered anew
+    client   k-means (k = 5) on the features of its memory rows, each modality scaled to length 1
+    server   clusters all clients' centres and its previous ones again, weighted by the rows behind each centre
 
-Centres have no order, so they are never averaged row by row. Modalities stand side by side, so that a centre's picture
-and its text belong together; where one is not known its part is 0, and is left out of that part's mean. Source: ours,
-after the fifth original report.
+Centres have no order, so they are never averaged row by row. The modalities of a row are concatenated, so that the
+image and the text of a centre belong together. Where a modality is missing its part is 0, and it is left out of that
+part's mean. Source: ours, after the fifth original report.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from equipoise.core.streams import stream_seed
 from equipoise.memory.product import FeatureRows, product
 
 ROUNDS = 20
+"""Largest number of Lloyd steps."""
 TINY = np.finfo(np.float32).tiny
 
 
 def apart(rows: FeatureRows, widths: Sequence[int]) -> list[FeatureRows]:
-    """The modalities of rows in which they stand side by side."""
+    """Split concatenated rows into their modalities."""
     return np.split(rows, np.cumsum(widths)[:-1], axis=1)
 
 
 def each_of_length_one(rows: FeatureRows, widths: Sequence[int]) -> FeatureRows:
-    """The same rows with every modality of length 1; 0 where it is not known."""
+    """Scale every modality of each row to length 1; a missing modality stays 0."""
     lengths = np.stack([np.linalg.norm(part, axis=1) for part in apart(rows, widths)], 1)
     found: FeatureRows = rows / np.repeat(np.where(lengths > 0, lengths, 1), widths, axis=1)
     return found
@@ -37,9 +38,10 @@ def each_of_length_one(rows: FeatureRows, widths: Sequence[int]) -> FeatureRows:
 def centres(
     rows: FeatureRows, k: int, seed: int, widths: Sequence[int], weights: FeatureRows | None = None
 ) -> tuple[FeatureRows, FeatureRows]:
-    """(k or fewer centres, the weight behind each) by k-means with a seeded start; empty for no rows.
+    """(at most k centres, the weight behind each) by k-means with a seeded start; empty without rows.
 
-    Lloyd's steps on a few hundred rows: scikit-learn's take a hundred times as long to set up, for every client.
+    Plain Lloyd steps, because there are only a few hundred rows: setting up scikit-learn's k-means takes a hundred
+    times as long, for every client.
     """
     shares = np.ones(len(rows), dtype=np.float32) if weights is None else weights
     known = np.repeat(np.stack([part.any(1) for part in apart(rows, widths)], 1), widths, axis=1) * shares[:, None]
@@ -54,12 +56,12 @@ def centres(
         if np.array_equal(moved, centre):
             break
         centre = moved
-    behind = np.bincount(_nearest(rows, centre), shares, minlength=len(centre)).astype(np.float32)
-    return centre, behind
+    weight = np.bincount(_nearest(rows, centre), shares, minlength=len(centre)).astype(np.float32)
+    return centre, weight
 
 
 def _spread(rows: FeatureRows, k: int, shares: FeatureRows, rng: np.random.Generator) -> FeatureRows:
-    """k-means++: each next centre with a chance that grows with its squared distance from those there are."""
+    """k-means++: each next centre is drawn in proportion to its squared distance from the nearest one so far."""
     chosen: list[int] = []
     for _ in range(k):
         if chosen:

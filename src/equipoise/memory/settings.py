@@ -1,4 +1,4 @@
-"""What a client's memory can be told."""
+"""Settings of a client's dynamic memory."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from equipoise.core.options import Options
 
 
 class MemoryOptions(Options):
-    """What is written, kept and read."""
+    """What the memory writes, keeps and reads."""
 
-    surprise: float = Field(1.0, description="a loss so many deviations above the client's mean is written")
-    novelty: float = Field(1.0, description="an item so many deviations newer than the client is used to is written")
-    short: int = Field(50, ge=1, description="rows of the short term")
-    long: int = Field(200, ge=1, description="rows of the long term")
-    merge: float = Field(0.95, ge=-1, le=1, description="cosine from which two rows are one")
-    half_life: float = Field(200.0, gt=0, description="positions after which recency counts half")
-    read: int = Field(20, ge=1, description="rows that the experts read")
-    mix: float = Field(0.3, ge=0, le=1, description="share of utility in what is read; the rest is similarity")
+    surprise: float = Field(
+        1.0, description="write a position whose loss is this many deviations above the client's mean"
+    )
+    novelty: float = Field(
+        1.0, description="write an item that is this many deviations newer than is usual for the client"
+    )
+    short: int = Field(50, ge=1, description="rows of the short-term memory")
+    long: int = Field(200, ge=1, description="rows of the long-term memory")
+    merge: float = Field(0.95, ge=-1, le=1, description="merge two rows from this cosine similarity on")
+    half_life: float = Field(200.0, gt=0, description="number of positions after which recency counts half")
+    read: int = Field(20, ge=1, description="number of rows that the experts read")
+    mix: float = Field(
+        0.3, ge=0, le=1, description="weight of utility when rows are chosen; the rest is similarity to the query"
+    )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Networks. Nothing federated inside."""

@@ -1,6 +1,6 @@
-"""A network from its options, started from the run's own stream: the common start of every client.
+"""Builds a network from its options. All clients start from the same weights, drawn from the run's own random stream.
 
-Weights are held channels-last, in which convolutions are up to twice as fast on a CPU. States that travel are
+Weights are held channels-last: convolutions are up to twice as fast on a CPU in this layout. States that travel are
 contiguous copies, so that every engine and every resumed run computes on the same layout.
 """
 
@@ -23,15 +23,15 @@ from equipoise.models.classifier import Classifier
 from equipoise.models.recommender import Recommender
 
 COPIES = 3
-"""Of each weight while it is trained: itself, its gradient, its update."""
+"""Numbers held per weight in training: the weight, its gradient, its update."""
 Head = Callable[[int, int, int], nn.Module]
-"""(features D, classes C, seed) → the module that turns features into logits."""
+"""(features D, classes C, seed) → the module that maps features to logits."""
 
 
 def build_model(
     options: ModelOptions, shape: tuple[int, ...], n_classes: int, seed: int, head: Head | None = None
 ) -> Classifier:
-    """The network with its linear head, or with the head that a method brings."""
+    """A classifier with a linear head, or with the head that a method provides."""
     model = _made(options, seed, shape, n_classes)
     assert isinstance(model, Classifier)
     if head is not None:
@@ -40,13 +40,14 @@ def build_model(
 
 
 def build_recommender(options: ModelOptions, n_items: int, features: Mapping[str, Features], seed: int) -> Recommender:
+    """A recommender for a catalogue of `n_items`; `features` are those that its experts read."""
     model = _made(options, seed, n_items, features)
     assert isinstance(model, Recommender)
     return model
 
 
 def _made(options: ModelOptions, seed: int, *about: Any) -> nn.Module:
-    """The network, its weights drawn from the run's own stream."""
+    """The network, with weights drawn from the run's own stream."""
     _require_room(options, about)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(stream_seed(seed, "model"))
@@ -55,9 +56,10 @@ def _made(options: ModelOptions, seed: int, *about: Any) -> nn.Module:
 
 
 def _require_room(options: ModelOptions, about: tuple[Any, ...]) -> None:
-    """Refuses a network whose weights, gradients and updates do not fit into memory; it is built without numbers first.
+    """Refuse a network whose weights, gradients and updates do not fit into memory.
 
-    One that cannot be built so is not examined.
+    The size is read from a copy on the meta device, which holds no numbers. A network that cannot be built there is
+    not checked.
     """
     try:
         with torch.device("meta"):
@@ -80,4 +82,5 @@ def state_of(model: torch.nn.Module) -> State:
 
 
 def contiguous_copies(state: State) -> State:
+    """A copy of every tensor in contiguous layout."""
     return {name: tensor.detach().clone(memory_format=torch.contiguous_format) for name, tensor in state.items()}

@@ -1,4 +1,4 @@
-"""An encoder and a linear head. Nothing federated inside.
+"""A classifier: an encoder and a linear head. It contains nothing federated.
 
 features = encoder(x) ∈ R^D        logits = head(features) ∈ R^C
 """
@@ -13,14 +13,14 @@ from equipoise.config.choices import Norm
 
 
 class ModelOutput(NamedTuple):
-    """What a network says of a batch: features [B, D] and logits [B, C]."""
+    """The output of a network for a batch: features [B, D] and logits [B, C]."""
 
     features: Tensor
     logits: Tensor
 
 
 class Classifier(nn.Module):
-    """`groups` names the parameters that are merged, frozen or staged together."""
+    """`groups` names the sets of parameters that can be merged, frozen or staged together."""
 
     def __init__(self, encoder: nn.Module, n_features: int, n_classes: int) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Classifier(nn.Module):
 
 
 def normaliser(kind: Norm, channels: int) -> nn.Module:
-    """BatchNorm, GroupNorm with as few equal groups as give each at most 16 channels, or nothing."""
+    """BatchNorm, GroupNorm with the fewest equal groups of at most 16 channels, or no normalisation."""
     if kind == "batch":
         return nn.BatchNorm2d(channels)
     if kind == "group":

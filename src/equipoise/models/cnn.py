@@ -2,9 +2,8 @@
 
     conv w → pool → ReLU → conv 2w → pool → ReLU → linear D → ReLU → head
 
-ReLU of the largest is the largest ReLU, with the same gradients to the last bit, and a quarter of the numbers.
-
-On 32×32 images the default has 0.55 M parameters: the network that federated simulators time themselves with.
+ReLU follows the pooling: the result and the gradients are the same to the last bit, and it runs on a quarter of the
+numbers. On 32×32 images the default has 0.55 M parameters, the size that federated simulators are usually timed with.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from equipoise.models.settings import CnnOptions
 
 
 def cnn(options: CnnOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
+    """The network for images of `shape` (channels, height, width)."""
     channels, height, width = shape
     first, second = options.width, 2 * options.width
     encoder = nn.Sequential(

@@ -1,11 +1,11 @@
-"""An expert reads one modality of the client's memory on behalf of every item; a router weighs the experts.
+"""An expert scores all items by one modality of the client's memory; a router weighs the experts.
 
     a_rc = softmax_r(⟨Q f_c, K m_r⟩/√k)       o_c = LN(Σ_r a_rc U m_r)      O starts at zero
     score of item c gains w_c·⟨O o_c, e_c + t⟩      w_c = softmax over experts that see c of ⟨B u, f_c⟩ + b
 
-t is learnt and common to all items: what the output says of an item counts even where nothing is known of its e_c.
-f_c are the item's features, m_r those of a memory row (and one learnt row for "nothing here fits"), u the user's
-recent items. The normalised output of all V items is never formed. With ũ_r = U m_r less its own mean,
+f_c are the features of item c, m_r those of a memory row. One learnt row stands for "no row fits". u describes the
+user's recent items. t is learnt and shared by all items: through it the expert also counts for items whose e_c has
+not been trained. The normalised output of all V items is never computed. With ũ_r = U m_r minus its own mean,
 
     ⟨O LN(Σ_r a_r u_r), e⟩ = Σ_r a_r ⟨O(γ∘ũ_r), e⟩ / √(Σ_rs a_r a_s ⟨ũ_r, ũ_s⟩/D + ε) + ⟨Oβ, e⟩
 
@@ -26,24 +26,25 @@ from equipoise.models.windows import Windows
 
 EPSILON = 1e-5
 SHARPNESS = 8.0
-"""The affinity of two equal feature rows at the start; orthogonal rows start near 0."""
+"""Initial affinity of two equal feature rows; that of orthogonal rows is near 0."""
 NOTHING = 3.0
-"""The affinity of the row for "nothing here fits" at the start: that of twenty rows that have nothing to do with it."""
+"""Initial affinity of the row for "no row fits": as much weight as twenty unrelated rows."""
 GATE = 0.1
+"""Fixed weight of an expert with fusion `gate`, and initial value of the gate that nothing reads (`disconnected`)."""
 
 
-Held = tuple[Tensor, Tensor]
-"""Features [V, d] of items, and which of them have any [V]."""
+HeldFeatures = tuple[Tensor, Tensor]
+"""Features [V, d] of items, and which items have features [V]."""
 
 
 class RememberedRows(NamedTuple):
-    """What rows of memory, the learnt one last, have for every item, and what an item has without them.
+    """Terms of memory rows for every item; the learnt row is the last.
 
-    there      [..., R]      whether anything is known of the row in this modality
-    affinity   [..., R, V]
-    values     [..., R, D]   ũ_r
-    worth      [..., R, V]   ⟨O(γ∘ũ_r), e_c + t⟩
-    floor      [V]           ⟨Oβ, e_c + t⟩
+    there         [..., R]      whether the row has features in this modality
+    affinity      [..., R, V]   ⟨Q f_c, K m_r⟩/√k
+    values        [..., R, D]   ũ_r
+    item_scores   [..., R, V]   ⟨O(γ∘ũ_r), e_c + t⟩
+    floor         [V]           ⟨Oβ, e_c + t⟩, the part that does not depend on rows
     """
 
     there: Tensor
@@ -53,14 +54,14 @@ class RememberedRows(NamedTuple):
     floor: Tensor
 
     def taken(self, memory: Tensor, shared: int) -> RememberedRows:
-        """Of each window its own [W, M], and the last ones, which all share."""
+        """The rows `memory` [W, M] of each window, followed by the last `shared` rows, which all windows read."""
         last = torch.arange(len(self.values) - shared, len(self.values), device=memory.device)
         at = torch.cat([memory, last.expand(len(memory), -1)], 1)
         return RememberedRows(self.there[at], self.affinity[at], self.values[at], self.item_scores[at], self.floor)
 
 
-class Read(NamedTuple):
-    """What an expert found for all items in its rows: attention [W, R, V], 1/deviation [W, V]."""
+class ExpertReading(NamedTuple):
+    """The result of an expert for all items: its rows, attention [W, R, V] and 1/deviation [W, V]."""
 
     rows: RememberedRows
     attention: Tensor
@@ -68,7 +69,7 @@ class Read(NamedTuple):
 
 
 class Expert(nn.Module):
-    """Feature rows are taken less their common mean, of length 1: what all share says nothing about any of them."""
+    """Reads one modality. The common mean is subtracted from feature rows, which are then scaled to length 1."""
 
     table: Tensor
     present: Tensor
@@ -92,17 +93,18 @@ class Expert(nn.Module):
         self.gate = nn.Parameter(torch.tensor(GATE)) if fusion == "disconnected" else None
         self.is_gated = fusion == "gate"
 
-    def held(self, windows: Windows) -> Held:
-        """Features and presence of the items whose rows the client holds."""
+    def held(self, windows: Windows) -> HeldFeatures:
+        """Features and presence of the items whose table rows the client holds."""
         return (
             (self.table[windows.rows], self.present[windows.rows])
             if windows.rows.numel()
             else (self.table, self.present)
         )
 
-    def rows(self, memory: Tensor, held: Held, common: Tensor | None, items: Tensor | None) -> RememberedRows:
-        """Of remembered items [..., R], the common rows [G, d] and the learnt one behind them. `items` [V, D] are the
-        e_c; None for whoever asks for no worth."""
+    def rows(self, memory: Tensor, held: HeldFeatures, common: Tensor | None, items: Tensor | None) -> RememberedRows:
+        """Terms of remembered items [..., R], then of the common rows [G, d], then of the learnt row.
+
+        `items` [V, D] are the e_c; without them item scores are left empty."""
         table, there = held[0], held[1][memory]
         memory = table[memory]
         if common is not None:
@@ -125,8 +127,8 @@ class Expert(nn.Module):
 
     def read(
         self, windows: Windows, common: Tensor | None, items: Tensor | None, item_terms: RememberedRows | None = None
-    ) -> Read:
-        """Every item over the rows that each window remembers, and the common ones; uses `item_terms` where given."""
+    ) -> ExpertReading:
+        """Attend, for every item, to the rows of each window and the common rows; reuses `item_terms` where given."""
         shared = 1 if common is None else 1 + len(common)
         if item_terms is None:
             rows = self.rows(windows.memory, self.held(windows), common, items)
@@ -138,27 +140,27 @@ class Expert(nn.Module):
         attention = (rows.affinity + bias[..., None]).softmax(1)
         covariance = rows.values @ rows.values.transpose(-1, -2) / rows.values.shape[-1]
         variance = torch.linalg.vecdot(covariance @ attention, attention, dim=1)
-        return Read(rows, attention, (variance + EPSILON).rsqrt())
+        return ExpertReading(rows, attention, (variance + EPSILON).rsqrt())
 
-    def gain(self, read: Read) -> Tensor:
-        """⟨O o_c, e_c + t⟩ of every item, [W, V]."""
+    def gain(self, read: ExpertReading) -> Tensor:
+        """⟨O o_c, e_c + t⟩ of every item: [W, V]."""
         found: Tensor = torch.linalg.vecdot(read.rows.item_scores, read.attention, dim=1)
         return found * read.inverse + read.rows.floor
 
-    def outputs(self, read: Read, chosen: Tensor) -> Tensor:
+    def outputs(self, read: ExpertReading, chosen: Tensor) -> Tensor:
         """o_c of the chosen items [W, T] of each window: [W, T, D]."""
         rows = chosen[:, None].expand(-1, read.attention.shape[1], -1)
         mixed = read.attention.gather(2, rows).transpose(1, 2) @ read.rows.values
         return mixed * read.inverse.gather(1, chosen)[..., None] * self.norm.weight + self.norm.bias
 
     def turned(self, outputs: Tensor) -> Tensor:
-        """O o, what is added to the state."""
+        """O o, which is added to the state."""
         added = outputs if self.out is None else outputs @ self.out.T
         return GATE * added if self.is_gated else added
 
 
 class Router(nn.Module):
-    """`reads_user` false: the report's router, which sees the item alone."""
+    """Weighs the experts by user and item; with `reads_user` false by the item alone, as in the original report."""
 
     def __init__(self, widths: list[int], width: int, reads_user: bool) -> None:
         super().__init__()
@@ -174,5 +176,5 @@ class Router(nn.Module):
         logits = [who @ form @ table.T for form, table in zip(self.bilinear, tables, strict=True)]
         present = torch.stack(seen)
         both = (torch.stack(logits, 1) + self.bias[:, None]).masked_fill(~present, -torch.inf)
-        alone = present.any(0)  # an item that nobody sees has no softmax
+        alone = present.any(0)  # a softmax over no expert is not defined
         return both.masked_fill(~alone, 0.0).softmax(1) * present

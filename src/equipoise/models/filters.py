@@ -1,4 +1,4 @@
-"""Fixed random filters: an encoder that nobody trains, the same for everybody who knows the seed.
+"""Fixed random filters: an encoder that is never trained and is the same for all who know the seed.
 
     r_jp(x) = w_j·(patch_p − mean) / √(‖patch_p − mean‖² + ε·n)        w_j: N(0, 1) of n entries, centred, length 1
     φ(x) = mean over each quarter of the image of (relu r, relu −r) ∈ R^{8·filters}
@@ -23,7 +23,7 @@ QUARTERS = 2
 
 
 class RandomFilters(nn.Module):
-    """φ. The filters are a buffer, drawn from torch's generator as it stands."""
+    """φ. The filters are a buffer, drawn from torch's global generator."""
 
     filters: Tensor
 
@@ -34,7 +34,7 @@ class RandomFilters(nn.Module):
         self.register_buffer("filters", centred / centred.flatten(1).norm(dim=1)[:, None, None, None])
 
     def forward(self, images: Tensor) -> Tensor:
-        """Images smaller than a filter are framed by zeros."""
+        """φ of a batch; images smaller than a filter are padded with zeros."""
         missing = [max(0, SIZE - size) for size in (images.shape[3], images.shape[2])]
         images = F.pad(images, (0, missing[0], 0, missing[1]))
         box = torch.ones_like(self.filters[:1])
@@ -46,7 +46,7 @@ class RandomFilters(nn.Module):
 
 
 def common_filters(channels: int, seed: int) -> RandomFilters:
-    """The filters that every client and the server draw alike from the run's seed."""
+    """The filters that all clients and the server draw identically from the run's seed."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(stream_seed(seed, "common-filters"))
         common = RandomFilters(N_FILTERS, channels)
@@ -59,5 +59,6 @@ def common_encoder(shape: tuple[int, ...], seed: int) -> nn.Module:
 
 
 def filters(options: FiltersOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
+    """A linear head on fixed random filters."""
     features = 2 * QUARTERS**2 * options.filters
     return Classifier(RandomFilters(options.filters, shape[0]), features, n_classes)

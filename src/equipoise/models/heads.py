@@ -1,4 +1,4 @@
-"""A head of learnable prototypes, one row per class, beside the fixed anchors they are aligned to.
+"""Heads with prototypes: one learnable row per class, and the fixed anchors that the rows are aligned to.
 
 dot      logits = z·Pᵀ               z = f/‖f‖, as FAFI was published
 cosine   logits = κ·z·p̂ᵀ             p̂ = p/‖p‖, ours
@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 PROTOTYPES, ANCHORS = "head.prototypes", "head.anchors"
-"""What the head's two matrices are called in the state of a model."""
+"""Names of the head's two matrices in the state of a model."""
 
 
 class PrototypeHead(nn.Module):
-    """`kappa` None means dot logits. Anchors are a buffer: they travel with the model and are never trained."""
+    """Learnable prototypes; `kappa` None gives dot logits. Anchors are a buffer: sent with the model, never trained."""
 
     anchors: Tensor
 
@@ -33,7 +33,7 @@ class PrototypeHead(nn.Module):
 
 
 class AnchorHead(nn.Module):
-    """The anchors themselves as a head that is never trained: logits = κ·z·Aᵀ."""
+    """The anchors as a fixed head: logits = κ·z·Aᵀ."""
 
     anchors: Tensor
 
@@ -47,5 +47,5 @@ class AnchorHead(nn.Module):
 
 
 def gaussian_prototypes(n_classes: int, n_features: int, seed: int) -> Tensor:
-    """Rows N(0, 1): the published start, of length about √D."""
+    """Rows drawn from N(0, 1), of length about √D: the initial prototypes as published."""
     return torch.randn(n_classes, n_features, generator=torch.Generator().manual_seed(seed))

@@ -1,9 +1,9 @@
-"""CIFAR-style residual networks: 3×3 stem, no max-pool, average pool.
+"""Residual networks for small images: 3×3 stem, no max-pooling, average pooling at the end.
 
     depth 8: 3 stages × 1 block     depth 10: 4 × 1     depth 18: 4 × 2     channels w, 2w, 4w, (8w)
 
-Convolutions start Kaiming-normal (fan out). A linear projector sets D where the last stage's width is not wanted.
-Source: He et al., "Deep Residual Learning", 2016.
+Convolutions are initialised Kaiming-normal (fan out). An optional linear projector sets D independently of the last
+stage's width. Source: He et al., "Deep Residual Learning", 2016.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from equipoise.models.classifier import Classifier, normaliser
 from equipoise.models.settings import ResnetOptions
 
 
-class Project(nn.Conv2d):
+class StridedProjection(nn.Conv2d):
     """A 1×1 convolution of every `stride`-th pixel.
 
-    Pixels are picked first: torch 2.13 with AVX2 writes out of bounds in the backward pass of a strided 1×1 convolution
-    of fewer than eight channels in channels-last order.
+    The pixels are selected before the convolution: torch 2.13 with AVX2 writes out of bounds in the backward pass of a
+    strided 1×1 convolution of fewer than eight channels in channels-last order.
     """
 
     def __init__(self, c_in: int, c_out: int, stride: int) -> None:
@@ -33,15 +33,15 @@ class Project(nn.Conv2d):
         return super().forward(picked.contiguous(memory_format=torch.channels_last))
 
 
-class Block(nn.Module):
-    """y = relu(conv(relu(conv(x))) + shortcut(x)), normalised after each convolution."""
+class ResidualBlock(nn.Module):
+    """y = relu(conv(relu(conv(x))) + shortcut(x)), with normalisation after each convolution."""
 
     def __init__(self, c_in: int, c_out: int, stride: int, norm: Norm) -> None:
         super().__init__()
         self.conv1, self.norm1 = _conv(c_in, c_out, stride), normaliser(norm, c_out)
         self.conv2, self.norm2 = _conv(c_out, c_out, 1), normaliser(norm, c_out)
         keeps_shape = stride == 1 and c_in == c_out
-        project = Project(c_in, c_out, stride)
+        project = StridedProjection(c_in, c_out, stride)
         self.shortcut = nn.Identity() if keeps_shape else nn.Sequential(project, normaliser(norm, c_out))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -71,7 +71,7 @@ def _resnet(blocks: tuple[int, ...], options: ResnetOptions, shape: tuple[int, i
     for stage, n_blocks in enumerate(blocks):
         c_out = options.width * 2**stage
         for block in range(n_blocks):
-            layers.append(Block(channels, c_out, 2 if stage > 0 and block == 0 else 1, options.norm))
+            layers.append(ResidualBlock(channels, c_out, 2 if stage > 0 and block == 0 else 1, options.norm))
             channels = c_out
     layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
     if options.projector is not None:

@@ -1,10 +1,10 @@
-"""SASRec: causal self-attention over the items a user met.
+"""SASRec: causal self-attention over the items that a user met.
 
     x_t = e_{i_t} + p_t        x ← x + drop(Attention(LN x))        x ← x + drop(FFN(LN x))        h = LN x
 
-Windows are padded at the end, so the causal mask alone keeps padding out of every position that exists. Dropout's
-masks come with the windows: a client's draws are its own, however many clients are trained together.
-Source: Kang & McAuley, "Self-Attentive Sequential Recommendation", 2018; normalised before each layer.
+Windows are padded at the end, so the causal mask alone hides padding from every position that exists. Dropout masks are
+part of the windows: each client draws its own, however many clients train together.
+Source: Kang & McAuley, "Self-Attentive Sequential Recommendation", 2018; with normalisation before each layer.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from torch.nn import functional as F
 from equipoise.models.windows import Windows
 
 START = 0.02
-"""Standard deviation of item and position vectors at the start."""
+"""Standard deviation of the initial item and position vectors."""
 
 
-class Items(nn.Module):
-    """The item table, tied for input and scoring; for a dot product, a bias per item and a scale."""
+class ItemTable(nn.Module):
+    """Item vectors, used for input and for scoring; dot-product scoring adds a bias per item and a scale."""
 
     def __init__(self, n_items: int, width: int, is_dot: bool) -> None:
         super().__init__()
@@ -33,7 +33,9 @@ class Items(nn.Module):
         return F.embedding(items, self.weight)
 
 
-class Block(nn.Module):
+class AttentionBlock(nn.Module):
+    """One layer of causal self-attention and a feed-forward layer, both residual."""
+
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
@@ -57,16 +59,18 @@ class Block(nn.Module):
         return joined
 
 
-class Backbone(nn.Module):
+class AttentionBackbone(nn.Module):
+    """Position vectors and a stack of attention blocks."""
+
     def __init__(self, width: int, blocks: int, heads: int, length: int) -> None:
         super().__init__()
         self.positions = nn.Parameter(START * torch.randn(length, width))
-        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(blocks))
+        self.blocks = nn.ModuleList(AttentionBlock(width, heads) for _ in range(blocks))
         self.norm = nn.LayerNorm(width)
 
     @property
     def n_masks(self) -> int:
-        """Places where dropout acts: after the sum of vectors, and twice in each block."""
+        """Number of places with dropout: one after the sum of vectors, two in each block."""
         return 1 + 2 * len(self.blocks)
 
     def forward(self, vectors: Tensor, windows: Windows) -> Tensor:

@@ -1,4 +1,4 @@
-"""The networks there are, and what each can be told. Their code is imported when one is built."""
+"""The registered networks and their settings. The code of a network is imported when it is built."""
 
 from __future__ import annotations
 

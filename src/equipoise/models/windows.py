@@ -1,4 +1,4 @@
-"""What a recommender reads and says: parts of one user's history, and a score for every item after each position.
+"""Input and output of a recommender: windows of one client's histories, and a score for every item after each position.
 
 W windows of T positions, M rows of memory, L recent items, V items, D features
 """
@@ -12,17 +12,18 @@ from torch import Tensor
 
 
 class Windows(NamedTuple):
-    """Parts of one client's history, and what the client's memory held before each of them.
+    """Windows of one client's histories; `memory.windows` builds them.
 
-    items, targets   [W, T]        what was met, and what came next; padded at the end
+    items, targets   [W, T]        the items met, and the item that came next; padded at the end
     valid            [W, T]        which positions exist
-    recent           [W, L]        the items just before the window, `recent_valid` where there were any
-    memory           [W, M]        the items whose features the experts read, `memory_valid` where there are any
-    level            [2]           running mean and deviation of the client's losses; deviation 0 at the very first step
-    keep             [P, W, T, D]  dropout's masks from the client's own stream; [0] for none
-    rows             [R]           the items whose rows the client holds, which all numbers above count; [0] for all
-    met              [W, V]        the items met before the window's first; [0] where nobody asks
-    negatives        [N]           of those rows, what a sampled loss compares the targets with, then −1; [0] for none
+    recent           [W, L]        the items just before the window; `recent_valid` marks those that exist
+    memory           [W, M]        the items whose features the experts read; `memory_valid` marks those that exist
+    level            [2]           running mean and deviation of the client's losses; deviation 0 before the first step
+    keep             [P, W, T, D]  dropout masks from the client's own stream; [0] without dropout
+    rows             [R]           the items whose table rows the client holds; the items above are numbers of these
+                                   rows. [0]: the client holds all rows
+    met              [W, V]        the items met before the window's first item; [0] where the loss does not need them
+    negatives        [N]           row numbers that a sampled loss compares targets with, padded with −1; [0] for none
     """
 
     items: Tensor
@@ -40,13 +41,14 @@ class Windows(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """What a recommender says of windows: a product and an offset whose sum are the scores; of the targets, each
-    expert's output [W, T, D] in order of the experts, the router's weights [W, T, experts], and in training how much of
-    the length of what is added up is each expert's [W, T, experts].
+    """The output of a recommender: scores = states·tableᵀ + offset, and the experts' results for the targets.
 
-    states   [W, T, D]
-    table    [V, D]
-    offset   [W, V], the same after every position of a window, or [W, T, V]
+    states    [W, T, D]
+    table     [V, D]
+    offset    [W, V], the same after every position of a window, or [W, T, V]
+    experts   [W, T, D] each: output of every expert, in order
+    weights   [W, T, experts]: the router's weights
+    shares    [W, T, experts]: each expert's share of the summed lengths; in training only
     """
 
     states: Tensor
@@ -58,16 +60,16 @@ class Ranked(NamedTuple):
 
     @property
     def scores(self) -> Tensor:
-        """[W, T, V], for whoever needs them all."""
+        """All scores [W, T, V]."""
         return self.states @ self.table.T + self._offset
 
     def at(self, targets: Tensor) -> Tensor:
-        """Scores [W, T] of one item [W, T] after each position."""
+        """Scores [W, T] of one given item [W, T] after each position."""
         offset = self._offset.expand(*targets.shape, -1).gather(-1, targets[..., None])[..., 0]
         return (self.states * self.table[targets]).sum(-1) + offset
 
     def of(self, items: Tensor) -> Tensor:
-        """Scores [W, T, N] of a few items [N], the same after every position."""
+        """Scores [W, T, N] of the same few items [N] after every position."""
         return self.states @ self.table[items].T + self._offset[..., items]
 
     @property

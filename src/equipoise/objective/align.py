@@ -1,9 +1,9 @@
-"""Alignment.
+"""Alignment terms.
 
-proximal     ½ ‖w − w_t‖²                          with what the server sent; FedProx, 2020, eq. 2
-to_anchors   mean_c ‖p_c − t_c‖² / D               over all classes, or those the client owns
+proximal     ½ ‖w − w_t‖²                          w_t: the weights that the server sent; FedProx, 2020, eq. 2
+to_anchors   mean_c ‖p_c − t_c‖² / D               over all classes, or over those that the client owns
              t = A, or progressive: t = (1 − p)·P_start + p·A
-to_means     mean_i ‖f_i − m_{y_i}‖² / D           with class means m that the server sent; FedProto, 2022, eq. 6
+to_means     mean_i ‖f_i − m_{y_i}‖² / D           m: class means that the server sent; FedProto, 2022, eq. 6
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from equipoise.models.heads import ANCHORS, PROTOTYPES
 from equipoise.objective.compose import Term, View
 
 MEANS, COUNTS = "means.features", "means.counts"
-"""What the class means [C, D] and how many images they are of [C] are called when they go down."""
+"""Names of the class means [C, D] and of their image counts [C] in what the server sends."""
 
 
 def proximal(view: View) -> Tensor:
+    """½ ‖w − w_t‖² over all trained weights."""
     return 0.5 * torch.stack([(w - view.received[name]).square().sum() for name, w in view.params.items()]).sum()
 
 
 def to_anchors(classes: Aligned = "all", target: Target = "anchors") -> Term:
+    """Squared distance of the prototypes to the anchors, or to a target that moves towards them."""
+
     def align(view: View) -> Tensor:
         p, t = view.params[PROTOTYPES], view.received[ANCHORS]
         if target == "progressive":
@@ -38,7 +41,7 @@ def to_anchors(classes: Aligned = "all", target: Target = "anchors") -> Term:
 
 
 def to_means(view: View) -> Tensor:
-    """Over the images whose class has a mean; nothing before the server has sent any."""
+    """The mean covers images whose class has a mean; it is 0 until the server has sent class means."""
     if MEANS not in view.received:
         return view.features.sum() * 0.0
     known = (view.received[COUNTS] > 0)[view.labels].to(view.features.dtype)

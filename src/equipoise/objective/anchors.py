@@ -1,11 +1,11 @@
 """Fixed anchors that all clients share: unit rows a_c ∈ R^D, one per class.
 
-    etf      ⟨a_c, a_j⟩ = (C·δ_cj − 1)/(C − 1): a simplex, every two classes at the same angle; needs D ≥ C − 1
+    etf      ⟨a_c, a_j⟩ = (C·δ_cj − 1)/(C − 1): a simplex, any two classes at the same angle; needs D ≥ C − 1
     random   rows of a Gaussian, scaled to length 1
 
 A simplex of C points spans C − 1 dimensions: take an orthonormal basis of the vectors of R^C whose entries sum to
-zero, scale its rows to length 1, and turn it into R^D by a random rotation. Basis and rotation are those that a formula
-singles out (Helmert's; R with a positive diagonal), so that every machine has the same anchors.
+zero, scale its rows to length 1, and map it into R^D by a random rotation. A formula fixes both basis and rotation
+(Helmert's basis; R with a positive diagonal), so every machine computes the same anchors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def anchors(kind: Anchors, n_classes: int, n_features: int, seed: int) -> Tensor
 
 
 def _simplex(gaussian: NDArray[np.float64]) -> NDArray[np.float64]:
-    """C corners of a regular simplex, turned into R^D by the rotation that orthonormalises the Gaussian."""
+    """The C corners of a regular simplex, mapped into R^D by the rotation that orthonormalises the Gaussian."""
     n_classes, n_features = gaussian.shape
     if n_features < n_classes - 1:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Classification.
+"""Classification terms.
 
 cls        mean_i CE(softmax(logits_i), y_i)
 balanced   mean_i CE(softmax_c(logits_ic + γ·log n_c), y_i)        n_c: the client's images of class c
@@ -13,6 +13,7 @@ from equipoise.objective.compose import Objective, Term, View, objective
 
 
 def cross_entropy(view: View) -> Tensor:
+    """cls."""
     return view.cross_entropy(view.logits)
 
 
@@ -22,7 +23,7 @@ def plain_loss() -> Objective:
 
 
 def balanced_cross_entropy(gamma: float) -> Term:
-    """Classes the client has no image of take no part."""
+    """Cross-entropy shifted by class frequencies; classes without an image on this client are left out."""
 
     def cls(view: View) -> Tensor:
         counts = torch.as_tensor(view.moment.counts).to(view.logits.dtype)

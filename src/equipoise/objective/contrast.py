@@ -1,9 +1,9 @@
-"""Supervised contrast: views of one class together, all others apart.
+"""Supervised contrast: pulls views of one class together and pushes all others apart.
 
     con = mean_i −1/|Pos(i)| Σ_{j ∈ Pos(i)} log( e^{z_i·z_j/τ} / (Σ_{m ≠ i} e^{z_i·z_m/τ} + Σ_n e^{z_i·v_n/τ}) )
 
-z are features of length 1; Pos(i) are the other views with i's label; v are extra negatives from a bank, of which
-those with i's label are left out where the bank has labels. A view without positives takes no part.
+z are features of length 1. Pos(i) are the other views with i's label. v are extra negatives from a bank; where the bank
+has labels, those with i's label are left out. A view without positives is left out of the mean.
 Source: Khosla et al., "Supervised Contrastive Learning", 2020, eq. 2.
 """
 
@@ -33,7 +33,7 @@ def contrast(tau: float = 0.07, bank: str | None = None) -> Term:
 def supervised_contrast(
     z: Tensor, labels: Tensor, tau: float, extra: Tensor | None = None, there: Tensor | None = None
 ) -> Tensor:
-    """`there` [B]: which views are no filling; None: all. A filling is nobody's positive and nobody's negative."""
+    """con of features z [B, D]. `there` [B] is false for padding, which is neither a positive nor a negative."""
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     if there is not None:
         itself = itself | ~there

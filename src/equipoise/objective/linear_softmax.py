@@ -1,11 +1,11 @@
-"""Softmax cross-entropy of scores that are a product and an offset, without keeping the scores.
+"""Softmax cross-entropy of scores that are a matrix product plus an offset, without keeping the scores.
 
     z_nc = ⟨s_n, e_c⟩ + o_{w(n)c}        ℓ_n = log Σ_c e^{z_nc} − z_{n,y_n}        hit_n = 1 where no item scores higher
     ∂ℓ_n/∂z_nc = p_nc − [c = y_n],       p = x/Σx with x = e^{z − max z}
 
-Only x is kept. The gradients need p in products alone, so that 1/Σx and the incoming gradient are taken where there are
-few numbers: ∂s = (g/Σx)∘(x E) − g∘E[y],  ∂E = xᵀ((g/Σx)∘s) − …,  ∂o = (g/Σx)ᵀx − …. Clients along a leading axis are
-gone through one by one: one client's scores stay in the cache.
+Only x is kept. The gradients need p only inside products, so 1/Σx and the incoming gradient are applied to the smaller
+factor: ∂s = (g/Σx)∘(x E) − g∘E[y],  ∂E = xᵀ((g/Σx)∘s) − …,  ∂o = (g/Σx)ᵀx − …. Clients along a leading axis are
+processed one by one, so that one client's scores stay in the cache.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def linear_softmax(
 ) -> tuple[Tensor, Tensor]:
     """states [W, T, D], table [V, D], offset [W, V] or [W, T, V], targets [W, T] → losses and hits [W, T].
 
-    `absent` [W, T, N] names items that are not there at each position; a target always is.
+    `absent` [W, T, N] lists items that are left out at each position; a target is never left out.
     """
     offset = offset[:, None] if offset.dim() == states.dim() - 1 else offset
     absent = targets.new_empty(*targets.shape, 0) if absent is None else absent
@@ -31,7 +31,7 @@ def linear_softmax(
 
 
 class _LinearSoftmax(torch.autograd.Function):
-    """All arguments and results with the clients' axis in front."""
+    """All arguments and results have a leading client axis."""
 
     @staticmethod
     def forward(
@@ -57,7 +57,7 @@ class _LinearSoftmax(torch.autograd.Function):
         states, table, offset, targets, _ = inputs
         _, hits, scores, totals = output
         ctx.mark_non_differentiable(hits, scores, totals)
-        ctx.set_materialize_grads(False)  # else zeros as large as the scores are written for nobody
+        ctx.set_materialize_grads(False)  # else unused zeros as large as the scores are written
         ctx.save_for_backward(states, table, targets, scores, totals)
         ctx.by_window = offset.shape[2] == 1
 
@@ -84,7 +84,7 @@ class _LinearSoftmax(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Tensor) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """Clients mapped over, in place of the axis of one that each of them brings."""
+        """The mapped clients become the leading axis, in place of the axis of length one that each of them has."""
         fronted = [
             part[0].expand(info.batch_size, *part.shape[1:]) if dim is None else part.movedim(dim, 0).squeeze(1)
             for part, dim in zip(inputs, in_dims, strict=True)

@@ -1,10 +1,10 @@
-"""Learned prototypes P ∈ R^{C×D} as the head.
+"""Terms for learned prototypes P ∈ R^{C×D} as the head.
 
-    pf = mean_i CE(softmax_c(logits_ic / τ_p), y_i)            a feature near its own prototype
-    pp = mean_c CE(softmax_j(p_c·p_j / τ_p), c)                prototypes apart from each other
+    pf = mean_i CE(softmax_c(logits_ic / τ_p), y_i)            pulls a feature to its own prototype
+    pp = mean_c CE(softmax_j(p_c·p_j / τ_p), c)                pushes prototypes apart
 
-With τ_p = 1 pf equals cls, as FAFI was published: cross-entropy counts twice. With cosine logits p is of length 1
-and the products are multiplied by κ, as in the logits.
+With τ_p = 1 pf equals cls, as FAFI was published: cross-entropy counts twice. With cosine logits p has length 1 and
+the products are multiplied by κ, as in the logits.
 Source: FAFI, 2025.
 """
 
@@ -19,6 +19,8 @@ from equipoise.objective.compose import Term, View
 
 
 def prototype_feature(tau: float = 1.0) -> Term:
+    """pf."""
+
     def pf(view: View) -> Tensor:
         return view.cross_entropy(view.logits / tau)
 
@@ -26,7 +28,7 @@ def prototype_feature(tau: float = 1.0) -> Term:
 
 
 def prototype_prototype(tau: float = 1.0, kappa: float | None = None) -> Term:
-    """`kappa` is the scale of cosine logits; None: products of the prototypes as they are."""
+    """pp. `kappa` is the scale of cosine logits; None: products of the prototypes without scaling."""
 
     def pp(view: View) -> Tensor:
         p = view.params[PROTOTYPES]

@@ -1,6 +1,6 @@
-"""The recommender's objective: the next item, and two views of it that agree.
+"""The objective of a recommender: predict the next item, and align the two experts' views of it.
 
-L_b = rec + w_lb·lb        L_a = con        lb and con where there are two experts
+L_b = rec + w_lb·lb        L_a = con        lb and con need two experts
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from equipoise.core.values import Losses, Moment, State
 from equipoise.models.windows import Ranked, Windows
 from equipoise.objective.compose import Net, Objective
 from equipoise.objective.linear_softmax import linear_softmax
-from equipoise.objective.modalities import Contrast, ContrastOptions, contrast, load_balance, rivals_of, surprise
+from equipoise.objective.modalities import ContrastOptions, ContrastResult, contrast, load_balance, rivals_of, surprise
 from equipoise.objective.rank import bpr_loss, masked_mean, sampled_loss
 
 COMMON = "common."
-"""How rows of the global memory are called among what the server sends."""
+"""Prefix of the global memory's rows in what the server sends."""
 
 GONE = -1e9
-"""The score of an item that is not to be compared with; finite, since padding may ask for it."""
+"""The score of an item that is left out of the comparison; finite, because padding may refer to it."""
 
 
 def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossKind = "unmet") -> Objective:
-    """`how` None: the next item alone."""
+    """The objective with loss `kind`. `how` None: no alignment. `load` is the weight w_lb of the load balance."""
 
     def losses(net: Net, windows: Windows, received: State, moment: Moment) -> Losses:
         ranked: Ranked = net.forward(windows, common_rows(received))
@@ -32,7 +32,7 @@ def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossK
         parts = {"rec": masked_mean(each, valid)}
         measured: dict[str, Tensor] = {}
         align = None
-        if load and len(ranked.experts) > 1:  # a single one has all the weight
+        if load and len(ranked.experts) > 1:  # a single expert always has all the weight
             parts["lb"] = load * load_balance(ranked.weights.flatten(0, 1), valid.flatten())
         if ranked.experts:
             measured |= _branches(ranked, valid, experts_of(net.params))
@@ -52,12 +52,12 @@ def recommend(how: ContrastOptions | None = None, load: float = 0.0, kind: LossK
 
 
 def common_rows(received: State) -> State:
-    """Rows of the global memory among what the server sends, by modality."""
+    """The global memory's rows in what the server sent, by modality."""
     return {name.removeprefix(COMMON): rows for name, rows in received.items() if name.startswith(COMMON)}
 
 
 def per_position(ranked: Ranked, windows: Windows, kind: LossKind) -> tuple[Tensor, Tensor]:
-    """The loss of every position [W, T], and where the target comes first among the items it is compared with."""
+    """The loss of every position [W, T], and 1 where the target scores highest among the items compared."""
     if kind == "softmax":
         return linear_softmax(ranked.states, ranked.table, ranked.offset, windows.targets)
     if kind == "unmet":
@@ -71,9 +71,9 @@ def per_position(ranked: Ranked, windows: Windows, kind: LossKind) -> tuple[Tens
 
 
 def rivals_gone(windows: Windows) -> tuple[Tensor, Tensor]:
-    """Items that are not compared with: in the whole window [W, V], and at each position [W, T, 2T].
+    """Items that are left out of the comparison: in the whole window [W, V], and at each position [W, T, 2T].
 
-    A target that was met before the window is there where it is the target, and gone at every other position.
+    A target that the user met before the window is compared where it is the target, and left out elsewhere.
     """
     targets = torch.where(windows.valid, windows.targets, windows.targets[:, :1])
     again = torch.where(windows.met.gather(1, targets), targets, windows.items[:, :1])
@@ -82,25 +82,25 @@ def rivals_gone(windows: Windows) -> tuple[Tensor, Tensor]:
 
 
 def inputs_until(items: Tensor) -> Tensor:
-    """[W, T, T]: the inputs up to each position; in place of those ahead of it the first, which is always behind."""
+    """[W, T, T]: the inputs up to each position. Later inputs are replaced by the first, which is always included."""
     ahead = torch.ones(items.shape[1], items.shape[1], dtype=torch.bool, device=items.device).triu(1)
     return torch.where(ahead, items[:, :1, None], items[:, None])
 
 
 def level_of(each: Tensor, windows: Windows) -> Tensor:
-    """The client's running mean and deviation; at its very first step those of the step itself."""
+    """The running mean and deviation of the client's losses; at its first step those of the step itself."""
     mean = masked_mean(each, windows.valid)
     deviation = masked_mean((each - mean).square(), windows.valid).sqrt()
     return torch.where(windows.level[1] > 0, windows.level, torch.stack([mean, deviation]))
 
 
 def experts_of(params: State) -> list[str]:
-    """What the experts are called, in their order."""
+    """The names of the experts, in order."""
     return list(dict.fromkeys(name.split(".")[1] for name in params if name.startswith("experts.")))
 
 
 def _branches(ranked: Ranked, valid: Tensor, names: list[str]) -> dict[str, Tensor]:
-    """Each expert's mean weight, how it differs between targets, and its share of what is added up."""
+    """Each expert's mean weight, the deviation of that weight between targets, and its share of the summed lengths."""
     found = {}
     for k, name in enumerate(names):
         weight = ranked.weights[..., k].detach()
@@ -110,8 +110,8 @@ def _branches(ranked: Ranked, valid: Tensor, names: list[str]) -> dict[str, Tens
     return found
 
 
-def _weighting(found: Contrast, surprised: Tensor, valid: Tensor, how: ContrastOptions) -> dict[str, Tensor]:
-    """How surprise was distributed, whether surprising samples pull more, and what weights do, where there are any."""
+def _weighting(found: ContrastResult, surprised: Tensor, valid: Tensor, how: ContrastOptions) -> dict[str, Tensor]:
+    """Distribution of surprise, its correlation with the weighted loss, and statistics of the weights."""
     weights, each = found.weights.detach(), found.each.detach()
     measured = {
         "surprise": masked_mean(surprised, valid),

@@ -1,0 +1,1 @@
+"""Who owns which sample: one splitter per file, and the check."""

@@ -1,9 +1,10 @@
-"""Is it a partition? Every index map is examined before anybody trains on it, and refused when it is not.
+"""Check that an index map is a partition, before anybody trains on it.
 
     disjoint   no sample has two clients            covering   every sample has a client
     labels     Σ_k n_kc = n_c for every class c     overlap    share of all samples that have two clients or more
 
-Only a splitter that declares `overlaps` may share samples or leave some out, and its overlap is reported. Source: ours.
+Only a splitter that declares `overlaps` may share samples or leave some out, and its overlap is reported. One that
+declares `gaps`, a split file that leaves samples to nobody, may leave some out. Source: ours.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def examine(indices: Sequence[Indices], labels: Labels, n_classes: int) -> Check
 
 
 def require_partition(check: Check, options: PartitionOptions) -> None:
-    """Refuse overlap and gaps unless the splitter declares overlap, and clients below the minimum always."""
+    """Refuse clients below the minimum, and overlap and gaps unless the splitter declares them."""
     if check.smallest < options.min_size:
         what = f"the smallest client has {check.smallest} samples, partition.min_size is {options.min_size}"
         raise _refusal(what, options)
@@ -55,12 +56,16 @@ def require_partition(check: Check, options: PartitionOptions) -> None:
         return
     if not check.disjoint:
         raise _refusal(f"{check.overlap:.1%} of the samples belong to several clients", options)
-    if not check.covering:
+    if not check.covering and not declares_gaps(options):
         raise _refusal(f"{check.unowned:.1%} of the samples belong to no client", options)
 
 
 def declares_overlap(options: PartitionOptions) -> bool:
     return bool(getattr(options, "overlaps", False))
+
+
+def declares_gaps(options: PartitionOptions) -> bool:
+    return bool(getattr(options, "gaps", False))
 
 
 def _refusal(what: str, options: PartitionOptions) -> PartitionError:

@@ -1,4 +1,4 @@
-"""Label skew by class: each class is shared out among the clients by its own Dirichlet draw.
+"""Label skew by class: each class is divided among the clients by its own Dirichlet draw.
 
     for each class c:  q ~ Dir(α·1_K);  n_kc = ⌊q_k·n_c⌋;  the rest, one each, to distinct clients drawn uniformly
 

@@ -1,4 +1,4 @@
-"""Label skew by client: every client has a label prior of its own and draws from it until the samples are gone.
+"""Label skew by client: every client has its own label prior and draws from it until no samples are left.
 
     p_k ~ Dir(α·1_C) for each client;  n_k = N/K, whole numbers
     repeat until all are given: each open place of client k asks for a class c ~ p_k, among the classes left;
@@ -49,7 +49,7 @@ def dirichlet_client(
 
 
 def asked(places: Indices, log_prior: Shares, left: Indices, rng: np.random.Generator) -> Indices:
-    """The class each place asks for: c ~ p_k restricted to the classes `left`, by the inverse of its running sum."""
+    """The class that each place asks for: c ~ p_k restricted to the classes `left`, by inverting the cumulative sum."""
     clients, row = np.unique(places, return_inverse=True)
     logit = log_prior[np.ix_(clients, left)]
     running = np.cumsum(np.exp(logit - logit.max(axis=1, keepdims=True)), axis=1)
@@ -60,7 +60,7 @@ def asked(places: Indices, log_prior: Shares, left: Indices, rng: np.random.Gene
 
 
 def served(wanted: Indices, stock: Indices, rng: np.random.Generator) -> tuple[Indices, Indices]:
-    """Which places get the class they asked for, class after class; where too many ask, a uniform choice of them."""
+    """The places that get the class they asked for, class by class; if too many ask, a uniform choice of them."""
     queue = shuffled(np.arange(len(wanted)), rng)
     queue = queue[np.argsort(wanted[queue], kind="stable")]
     label = wanted[queue]

@@ -1,9 +1,9 @@
-"""Labels and settings in, a checked, fingerprinted partition with its realised skew out.
+"""Divide labels among clients: a checked, fingerprinted partition with its realised skew.
 
     indices = splitter(labels, n_classes, options, stream(seed, "partition")) → check → fingerprint → skew
 
-The same labels, settings and seed give the same fingerprint on every machine. Of clients that are drawn when they are
-asked for, only the first thousand are counted; see `sample`.
+The same labels, settings and seed give the same fingerprint on every machine. Where clients are drawn on demand, only
+the first thousand are counted; see `sample`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from equipoise.partition.skew import realised_skew
 class Partition:
     """Who owns which sample: `indices` ascending per client, `counts` int64 [K, C] samples per client and class.
 
-    Of clients that are drawn when they are asked for, `counts` and `skew` are of the first thousand.
+    Where clients are drawn on demand, `counts` and `skew` are of the first thousand.
     """
 
     name: str
@@ -41,6 +41,10 @@ class Partition:
     overlaps: bool
     counts: Indices
     check: Check
+    ids: tuple[str, ...] = ()
+    """The clients' own ids, where a split file gives them."""
+    source: str = ""
+    """sha256 of the split file, where there is one."""
 
     @property
     def counted(self) -> Sequence[Indices]:
@@ -63,7 +67,11 @@ def divide(labels: Labels, n_classes: int, options: PartitionOptions, seed: int)
     if ON_DEMAND not in entry.traits and not declares_overlap(options):
         require_room(len(labels), options)  # before anything is drawn, which may be larger than memory
     made = entry.make(labels, n_classes, options, seed if ON_DEMAND in entry.traits else stream(seed, "partition"))
-    indices: Sequence[Indices] = made if isinstance(made, Drawn) else tuple(made)
+    return certified(made if isinstance(made, Drawn) else tuple(made), labels, n_classes, options)
+
+
+def certified(indices: Sequence[Indices], labels: Labels, n_classes: int, options: PartitionOptions) -> Partition:
+    """The partition with these indices, or a PartitionError where they are not what the splitter promises."""
     some = counted(indices)
     check = examine(some, labels, n_classes)
     require_partition(check, options)
@@ -73,7 +81,7 @@ def divide(labels: Labels, n_classes: int, options: PartitionOptions, seed: int)
         check = expected(check, counts, totals, len(indices))
         of_all = {"samples": float(counts.sum() / len(some) * len(indices)), "counted": float(len(some))}
     return Partition(
-        name=entry.name,
+        name=SPLITTERS.find(options.name).name,
         indices=indices,
         fingerprint=indices.fingerprint if isinstance(indices, Drawn) else fingerprint(indices),
         skew=realised_skew(counts, totals, check.overlap) | of_all,
@@ -91,7 +99,9 @@ def count(indices: Sequence[Indices], labels: Labels, n_classes: int) -> Indices
 
 
 def events(partition: Partition) -> list[Event]:
-    """What a run must record beside the numbers: that its clients share samples, where they do by design."""
+    """What a run must record beside the numbers: which split file it used, and whether clients share samples."""
+    if partition.source:
+        return [_from_file(partition)]
     if not partition.overlaps:
         return []
     check, some = partition.check, ""
@@ -104,6 +114,15 @@ def events(partition: Partition) -> list[Event]:
         f" and {check.unowned:.1%} to none{some}; do not compare with numbers from a disjoint splitter"
     )
     return [Event("partition-overlap", message, detail=detail)]
+
+
+def _from_file(partition: Partition) -> Event:
+    shown = ", ".join(partition.ids[:5]) + (", …" if len(partition.ids) > 5 else "")
+    unowned = partition.check.unowned
+    gap = f"; {unowned:.1%} of the training samples belong to nobody" if unowned else ""
+    message = f"the split file names {len(partition.ids)} clients, in this order: {shown}{gap}"
+    detail = {"sha256": partition.source, "ids": list(partition.ids), "unowned": unowned}
+    return Event("split-file", message, detail=detail)
 
 
 def _completed(options: PartitionOptions, entry: Entry[Any]) -> PartitionOptions:

@@ -1,13 +1,13 @@
-"""Every client draws its own images when it is asked: any number of clients, of which only those at work are held.
+"""Every client draws its own images on demand: any number of clients, of which only the active ones are in memory.
 
     client k, from its own stream (seed, "partition", k):
     q ~ Dir(α·1_C), over the classes that have images;  `size` places, each asks for a class c ~ q
     a class that is used up is asked for no more;  n_kc images of class c, uniformly, none of them twice
 
-Nobody's draw depends on anybody else's or on how many clients there are: the first thousand of 100 000 clients are
-those of 1000. Clients share images, so this is NOT a partition, and every run with it is marked.
-The fingerprint is that of the rule, which says all: sha256("equipoise/partition/drawn/1" ‖ C, clients, size, α, seed
-as JSON ‖ labels), little-endian int64. `min_size` moves nothing here: every client has `size` images.
+A client's draw depends neither on other clients nor on their number: the first thousand of 100 000 clients are those
+of 1000. Clients share images, so this is NOT a partition, and every run with it is marked.
+The fingerprint is a hash of the rule, which determines everything: sha256("equipoise/partition/drawn/1" ‖ C, clients,
+size, α, seed as JSON ‖ labels), little-endian int64. `min_size` has no effect here: every client has `size` images.
 Source: ours; label shares per client as in FedDyn (Acar et al. 2021), drawn with replacement across clients.
 """
 
@@ -31,10 +31,10 @@ from equipoise.partition.dirichlet_client import asked
 from equipoise.partition.draws import few, log_dirichlet
 
 ON_DEMAND = "on-demand"
-"""The trait of a splitter that is given the seed itself, and whose clients are drawn one by one from it."""
+"""The trait of a splitter that gets the seed itself and draws clients one by one."""
 PREFIX = b"equipoise/partition/drawn/1"
 KEPT = 1024
-"""Clients whose draw is remembered."""
+"""Clients whose draw is cached."""
 
 
 class DrawnOptions(PartitionOptions):
@@ -48,7 +48,7 @@ class DrawnOptions(PartitionOptions):
 
 
 class Drawn(Sequence[Indices]):
-    """The images of client k, ascending, worked out when they are asked for."""
+    """The images of client k, ascending, drawn on demand."""
 
     def __init__(self, labels: Labels, n_classes: int, options: DrawnOptions, seed: int) -> None:
         self.options, self.seed = options, seed

@@ -1,4 +1,4 @@
-"""The name of a partition: equal for equal index maps, on every machine.
+"""The fingerprint of a partition: equal for equal index maps, on every machine.
 
     sha256("equipoise/partition/1" ‖ K ‖ n_1 … n_K ‖ indices of client 1 ‖ … ‖ of client K), little-endian int64
 

@@ -1,10 +1,10 @@
-"""From one owner per sample to one list per client, with the minimum size reached by repair, never by redrawing.
+"""Turn one owner per sample into one list per client; reach the minimum size by repair, never by redrawing.
 
     while a client k has n_k < min_size:
         the largest client gives k one sample, drawn from its own largest class
 
-A donor stays above the minimum because K·min_size ≤ N, so this ends after Σ_k max(0, min_size − n_k) moves. One owner
-per sample also means that no splitter built on this can overlap or leave a gap. Source: ours.
+A donor stays above the minimum because K·min_size ≤ N, so this ends after Σ_k max(0, min_size − n_k) moves. Since each
+sample has one owner, no splitter built on this can overlap or leave a gap. Source: ours.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def settle(owner: Indices, labels: Labels, options: PartitionOptions, rng: np.ra
 
 
 def require_room(n_samples: int, options: PartitionOptions) -> None:
-    wanted = options.clients * options.min_size
+    wanted = (options.clients or 0) * options.min_size  # a split file says itself how many clients there are
     if wanted > n_samples:
         raise PartitionError(
             f"{options.clients} clients of at least {options.min_size} need {wanted} samples, there are {n_samples}",
@@ -37,7 +37,7 @@ def require_room(n_samples: int, options: PartitionOptions) -> None:
 
 
 def repair(owner: Indices, labels: Labels, options: PartitionOptions, rng: np.random.Generator) -> Indices:
-    """The same owners with as few samples moved as the minimum size asks for."""
+    """The same owners, with the fewest moves that reach the minimum size."""
     K, C = options.clients, int(labels.max()) + 1
     sizes = np.bincount(owner, minlength=K)
     short = np.maximum(options.min_size - sizes, 0)

@@ -1,11 +1,11 @@
-"""What is known of more clients than anybody counts: the first thousand are looked at, the others are like them.
+"""Estimate overlap and gaps for many clients from the first thousand of them.
 
     π_c = mean over the counted clients of n_kc / n_c        chance that a client holds a given image of class c
     unowned = Σ_c (n_c/N)·(1 − π_c)^K
     overlap = Σ_c (n_c/N)·[1 − (1 − π_c)^K − K·π_c·(1 − π_c)^(K−1)]
 
-Expected values, where all K clients draw by one rule and none looks at another; with 1000 clients or fewer all are
-counted and nothing is estimated. Source: ours.
+These are expected values, if all K clients draw independently by one rule. With 1000 clients or fewer all are counted
+and nothing is estimated. Source: ours.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ COUNTED = 1000
 
 
 def counted(indices: Sequence[Indices]) -> Sequence[Indices]:
-    """Those of all clients, or of the first thousand where clients are drawn when they are asked for."""
+    """The indices of all clients, or of the first thousand if clients are drawn on demand."""
     return indices[:COUNTED] if isinstance(indices, Drawn) else indices
 
 
 def expected(check: Check, counts: Indices, totals: Indices, n_clients: int) -> Check:
-    """What examination of all clients would find on average; `check` and `counts` are of some of them."""
+    """The expected check of all clients, from `check` and `counts` of some of them."""
     weight = totals / totals.sum()
     chance = counts.mean(axis=0) / np.maximum(totals, 1)
     none = (1 - chance) ** n_clients
@@ -46,7 +46,7 @@ def expected(check: Check, counts: Indices, totals: Indices, n_clients: int) -> 
 
 
 def owned(indices: Sequence[Indices], n_samples: int) -> Indices:
-    """All samples that somebody has, ascending; one client after another, until nobody can add any."""
+    """All samples that have an owner, ascending; stops early once every sample has one."""
     has_owner = np.zeros(n_samples, dtype=np.bool_)
     for index in indices:
         has_owner[index] = True

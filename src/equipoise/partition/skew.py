@@ -1,4 +1,4 @@
-"""Realised skew: how uneven a partition came out, whatever was asked for.
+"""Realised skew: how uneven a partition is, measured on the result and not on the settings.
 
     p_k(c) = n_kc / n_k      p(c) = n_c / N, of the whole set
     entropy              mean over clients of H_k = −Σ_c p_k(c)·log₂ p_k(c)                              bits
@@ -8,7 +8,7 @@
     overlap              share of all samples that belong to two clients or more                         0 … 1
     size_min, size_mean, size_max, size_std      of n_k, over clients
     samples              Σ_k n_k;  more than N only where clients overlap
-    counted              of how many clients all this is, where not of all: overlap is then what is expected of all
+    counted              number of clients measured, if not all; overlap is then the expected value for all
 
 A client without samples counts as entropy 0 and 0 classes. Source: EMD as in Zhao et al. 2018 (arXiv:1806.00582), §3.
 """

@@ -1,0 +1,1 @@
+"""Comparison, tables and the report, from the store alone."""

@@ -1,8 +1,8 @@
 """The shortest command that runs a configuration again.
 
-Every preset is tried: a command names the preset and the settings in which the stored configuration differs from it.
-A command is taken only if it is read back as the stored configuration, to the same fingerprint; what no preset leads
-to (a plugin that is not installed, a key that this version does not know) is run from its own file.
+The command names a preset and the settings that differ from it; every preset is tried. A command is used only if
+loading it gives the stored configuration with the same fingerprint. If no preset does (a plugin is not installed, or
+this version does not know a key), the command runs the stored configuration from a file.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from equipoise.config.schema import NAMED, Config, check
 from equipoise.core.errors import ConfigError
 from equipoise.store.records import Run
 
-FREE = ("name", "seed")
-"""Keys that do not tell a preset from another."""
+FREE = ("name", "seed", "plugins")
+"""Keys in which presets do not differ; installed plugins are found by what they are asked for."""
 
 
 def again(runs: Sequence[Run]) -> str:
-    """For runs that differ in their seed only: one `run`, or a `sweep` over the seeds."""
+    """The command for runs that differ only in their seed: a `run`, or a `sweep` over the seeds."""
     run, seeds = runs[0], sorted({run.seed for run in runs})
     try:
         request = _request(check(run.config))
@@ -39,7 +39,9 @@ def again(runs: Sequence[Run]) -> str:
 
 
 def _request(config: Config) -> list[str] | None:
-    """[preset, key=value, …] without the seed; None where no preset leads to the configuration."""
+    """[preset, key=value, …] without the seed; None if no preset leads to the configuration."""
+    if any(plugin.path is not None or plugin.source is not None for plugin in config.plugins):
+        return None
     wanted, fingerprint = _flat(config), config.model_copy(update={"seed": 0}).fingerprint()
     names = {f"{block}.name": wanted[f"{block}.name"] for block in NAMED}
     nearest = sorted(_presets(), key=lambda preset: _distance(wanted, names, _flat(_presets()[preset])))
@@ -50,7 +52,7 @@ def _request(config: Config) -> list[str] | None:
 
 
 def _from(preset: str, wanted: Mapping[str, Any], names: Mapping[str, Any]) -> list[str] | None:
-    """Names first: another name of a block brings defaults of its own."""
+    """Names come first, because the name of a block sets its defaults."""
     start = _flat(_presets()[preset])
     first = {key: name for key, name in names.items() if name != start[key]}
     if wanted["communication"] != start["communication"]:
@@ -71,24 +73,24 @@ def _settings(values: Mapping[str, Any]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """As the command line reads it back."""
+    """The value as the command line parses it."""
     plain = str(value)
     return plain if isinstance(value, str) and value_of(plain) == value else json.dumps(value, ensure_ascii=False)
 
 
 def _flat(config: Config) -> dict[str, Any]:
-    """Every setting by its dotted key, without those that do not matter here."""
+    """Every setting by its dotted key, except those that do not matter here."""
     return {key: value for key, value in walked(config.model_dump(mode="json")) if key not in FREE}
 
 
 def _distance(wanted: Mapping[str, Any], names: Mapping[str, Any], start: Mapping[str, Any]) -> int:
-    """How many settings differ; a name counts twice, for the settings that come with it."""
+    """The number of settings that differ; a name counts twice, because it brings settings of its own."""
     settings = [key for key, value in wanted.items() if value != start.get(key)]
     return len(settings) + len([key for key, name in names.items() if name != start[key]])
 
 
 @cache
 def _presets() -> dict[str, Config]:
-    """Those that are one run each."""
+    """The presets that describe a single run."""
     single = [name for name in preset_names() if not any(key in read_yaml(find_preset(name)) for key in SWEEP_KEYS)]
     return {name: load(name).config for name in single}

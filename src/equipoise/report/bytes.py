@@ -1,10 +1,10 @@
-"""Sizes as people read them."""
+"""Formats sizes for people."""
 
 from __future__ import annotations
 
 
 def bytes_text(size: float) -> str:
-    """A size as people read it.
+    """A size with its unit.
 
     >>> bytes_text(512), bytes_text(2_500_000)
     ('512 B', '2.5 MB')

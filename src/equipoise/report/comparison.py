@@ -1,4 +1,4 @@
-"""Runs side by side: one row per configuration, over its seeds; every cell resolves to run ids and a reduction."""
+"""Compares runs: one row per configuration, over its seeds. Every cell resolves to run ids and a reduction."""
 
 from __future__ import annotations
 
@@ -10,64 +10,74 @@ from typing import Any
 
 from equipoise.diagnose.examine import examine
 from equipoise.diagnose.finding import Finding
-from equipoise.diagnose.recording import Recording, Row
-from equipoise.report.statistics import Curve, Difference, Figure, Users, best, figure, final, paired, paired_users
+from equipoise.diagnose.recording import Recording, TableRow
+from equipoise.report.statistics import (
+    Difference,
+    HeadlineCurve,
+    MeanStd,
+    UserGains,
+    best,
+    final,
+    mean_std,
+    paired,
+    paired_users,
+)
 
-REDUCTIONS: Mapping[str, Callable[[Curve], float]] = {"final": final, "best": best}
-"""How the checkpoints of a run become one figure."""
+REDUCTIONS: Mapping[str, Callable[[HeadlineCurve], float]] = {"final": final, "best": best}
+"""How the checkpoints of a run become one number."""
 UNIMPORTANT = ("name", "seed", "engine")
-"""Keys that do not make two runs different configurations."""
+"""Keys that do not count as a difference between configurations."""
 
 
 @dataclass(frozen=True)
-class Run:
-    """What a comparison needs of a stored run."""
+class ComparedRun:
+    """The part of a stored run that a comparison needs."""
 
     label: str
     config: Mapping[str, Any]
     fingerprint: str
     metric: str
-    curve: Curve
+    curve: HeadlineCurve
     content: str = ""
-    """The hash of its data."""
-    users: Users | None = None
-    """Where the metric is one of a ranking."""
+    """The hash of the data."""
+    users: UserGains | None = None
+    """Per-user values, if the metric is a ranking metric."""
     up: float = 0.0
     down: float = 0.0
-    """Bytes of the whole run, all that went up and all that went down."""
+    """Bytes of the whole run, sent up and sent down."""
     healed: Sequence[str] = ()
     """Codes of findings that a guard reacted to."""
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparisonRow:
     """One row of a comparison."""
 
     label: str
     metric: str
     runs: Sequence[str]
     seeds: Sequence[int]
-    final: Figure
-    best: Figure
+    final: MeanStd
+    best: MeanStd
     difference: Difference | None
     differs: Mapping[str, Any]
     up: float = 0.0
     down: float = 0.0
-    """Bytes of a run, mean over its seeds."""
+    """Bytes per run, mean over seeds."""
     leads: Sequence[str] = ()
-    """Columns in which no row is clearly above it, and it is clearly above some row."""
+    """Columns in which no row is clearly better, and this row is clearly better than some row."""
     marks: Sequence[str] = ()
     """Codes of findings that concern this row."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows in the order given; differences are against the first. `protocol` is what all rows share."""
+    """Rows in the given order; differences are against the first. `protocol` holds the settings that all rows share."""
 
-    lines: Sequence[Line]
+    lines: Sequence[ComparisonRow]
     protocol: Mapping[str, Any]
     findings: Sequence[Finding] = ()
-    """What is wrong with the table as a table."""
+    """Findings about the table as a whole."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -79,8 +89,8 @@ class Comparison:
         }
 
 
-def compare(runs: Sequence[Run], language: str = "en") -> Comparison:
-    """Findings about the table are in that language."""
+def compare(runs: Sequence[ComparedRun], language: str = "en") -> Comparison:
+    """Compares these runs; findings about the table are written in that language."""
     groups = _groups(runs)
     flats = [flat_config(group[0].config) for group in groups]
     shared = {key: value for key, value in flats[0].items() if all(other.get(key) == value for other in flats)}
@@ -98,10 +108,10 @@ def compare(runs: Sequence[Run], language: str = "en") -> Comparison:
     return Comparison(lines, {**shared, "partition.fingerprints": fingerprints}, findings)
 
 
-def _groups(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs of one row: one configuration, and of each seed one set of data."""
+def _groups(runs: Sequence[ComparedRun]) -> list[list[ComparedRun]]:
+    """Groups runs into rows: the same configuration, and one data set per seed."""
     contents: dict[tuple[str, int], list[str]] = {}
-    groups: dict[tuple[str, int], list[Run]] = {}
+    groups: dict[tuple[str, int], list[ComparedRun]] = {}
     for run in runs:
         config = json.dumps(_plain(run.config), sort_keys=True)
         known = contents.setdefault((config, run.curve.seed), [])
@@ -111,24 +121,24 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
     return list(groups.values())
 
 
-def _row(label: str, group: Sequence[Run]) -> Row:
-    """What the rules for tables read of a line."""
+def _row(label: str, group: Sequence[ComparedRun]) -> TableRow:
+    """The row as the rules for comparisons read it."""
     newest = {run.curve.seed: run for run in group}
     results = {seed: tuple(newest[seed].curve.values) for seed in sorted(newest)}
     partitions = frozenset(run.fingerprint for run in newest.values())
-    return Row(label, flat_config(group[0].config), group[0].metric, results, partitions)
+    return TableRow(label, flat_config(group[0].config), group[0].metric, results, partitions)
 
 
-def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]) -> Line:
+def _line(group: Sequence[ComparedRun], first: Sequence[ComparedRun], differs: Mapping[str, Any]) -> ComparisonRow:
     newest = {run.curve.seed: run for run in group}
     curves = [newest[seed].curve for seed in sorted(newest)]
-    return Line(
+    return ComparisonRow(
         label=group[0].label + _healed(list(newest.values())),
         metric=group[0].metric,
         runs=[curve.run_id for curve in curves],
         seeds=[curve.seed for curve in curves],
-        final=figure([final(curve) for curve in curves]),
-        best=figure([best(curve) for curve in curves]),
+        final=mean_std([final(curve) for curve in curves]),
+        best=mean_std([best(curve) for curve in curves]),
         difference=None if group is first else _difference(group, first),
         differs=differs,
         up=fmean(run.up for run in newest.values()),
@@ -136,26 +146,26 @@ def _line(group: Sequence[Run], first: Sequence[Run], differs: Mapping[str, Any]
     )
 
 
-def _healed(runs: Sequence[Run]) -> str:
-    """That a guard changed runs of a row, and how many of them."""
+def _healed(runs: Sequence[ComparedRun]) -> str:
+    """A note for the label if a guard changed runs of the row, with their number."""
     codes = dict.fromkeys(code for run in runs for code in run.healed)
     n = sum(bool(run.healed) for run in runs)
     return f" (healed: {', '.join(codes)}{f', {n} of {len(runs)} seeds' if len(runs) > 1 else ''})" if codes else ""
 
 
-def _difference(ours: Sequence[Run], theirs: Sequence[Run], column: str = "final") -> Difference | None:
-    """User by user where both ranked the same items, else seed by seed."""
+def _difference(ours: Sequence[ComparedRun], theirs: Sequence[ComparedRun], column: str = "final") -> Difference | None:
+    """Paired by user if both rows ranked the same items, otherwise paired by seed."""
     users, figures = [], []
     for group in (ours, theirs):
-        users.append({run.curve.seed: run.users or Users({}, {}) for run in group})
+        users.append({run.curve.seed: run.users or UserGains({}, {}) for run in group})
         figures.append({run.curve.seed: REDUCTIONS[column](run.curve) for run in group})
     return paired_users(*users) or paired(*figures)
 
 
-def _leading(groups: Sequence[Sequence[Run]], column: str) -> set[int]:
-    """Rows that no row is clearly above, and that are clearly above some row."""
+def _leading(groups: Sequence[Sequence[ComparedRun]], column: str) -> set[int]:
+    """Rows that no row clearly beats and that clearly beat some row."""
 
-    def is_above(mine: Sequence[Run], other: Sequence[Run]) -> bool:
+    def is_above(mine: Sequence[ComparedRun], other: Sequence[ComparedRun]) -> bool:
         lead = None if mine is other else _difference(mine, other, column)
         return lead is not None and lead.low > 0
 
@@ -163,8 +173,8 @@ def _leading(groups: Sequence[Sequence[Run]], column: str) -> set[int]:
     return {i for i in unbeaten if any(is_above(groups[i], other) for other in groups)}
 
 
-def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:
-    """A label that another row has too gets the settings it differs in, or the hash of its data."""
+def _distinct(line: ComparisonRow, lines: Sequence[ComparisonRow], run: ComparedRun) -> ComparisonRow:
+    """Makes a repeated label unique by the settings that differ, or by the hash of the data."""
     alike = [other for other in lines if other.label == line.label]
     if len(alike) == 1:
         return line
@@ -176,14 +186,16 @@ def _distinct(line: Line, lines: Sequence[Line], run: Run) -> Line:
 
 
 def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the engine only how many clients train along one axis counts, where that was given: it moves the last bits."""
+    """Of the engine's settings only a given `together` counts, because it changes the last bits."""
     kept = {key: value for key, value in config.items() if key not in UNIMPORTANT}
+    if kept.get("plugins"):  # the code counts, not where it lies
+        kept["plugins"] = sorted(f"{plugin['name']} {str(plugin.get('sha256'))[:8]}" for plugin in kept["plugins"])
     together = config.get("engine", {}).get("together")
     return kept if together is None else {**kept, "engine": {"together": together}}
 
 
 def flat_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Dotted keys of a stored configuration, without the ones that do not matter here."""
+    """Dotted keys of a stored configuration, except those that do not matter here."""
     flat: dict[str, Any] = {}
     for key, value in _plain(config).items():
         inner = value if isinstance(value, Mapping) else {"": value}

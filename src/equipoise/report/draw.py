@@ -1,6 +1,6 @@
-"""A figure as a chart: one definition for the page, SVG, PNG and PDF.
+"""Draws a figure as an Altair chart: one definition serves the page, SVG, PNG and PDF.
 
-Backgrounds are transparent and text has no colour of its own, so that a page decides between light and dark.
+Backgrounds are transparent and text has no colour, so that the page chooses light or dark.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from equipoise.report.draw_bars import across, upright
 from equipoise.report.draw_grid import grid
 from equipoise.report.draw_lines import lines
-from equipoise.report.figure import Bars, Figure, Grid, Lines, Points
+from equipoise.report.figure import BarChart, Figure, Heatmap, LineChart, ScatterChart
 from equipoise.report.palette import ROOM, SHAPES, Chart, colour, legend
 from equipoise.report.words import Say
 
@@ -25,27 +25,27 @@ def draw(figure: Figure, say: Say) -> Chart:
 
 
 def height(figure: Figure) -> int:
-    """Pixels that suit the figure by itself; beside another it may be given more."""
-    if isinstance(figure, Grid):
+    """The natural height of the figure in pixels; the page may enlarge it to match its neighbour."""
+    if isinstance(figure, Heatmap):
         return int(np.clip(22 * len(figure.rows), 110, 330)) + 50
-    if isinstance(figure, Bars) and figure.is_named:
+    if isinstance(figure, BarChart) and figure.is_named:
         return 24 * (len(figure.bars) + len(figure.bounds)) + 60
-    return 420 if isinstance(figure, Points) else HEIGHT
+    return 420 if isinstance(figure, ScatterChart) else HEIGHT
 
 
 def _kind(figure: Figure, say: Say) -> Chart:
     match figure:
-        case Lines():
+        case LineChart():
             return lines(figure, say)
-        case Grid():
+        case Heatmap():
             return grid(figure)
-        case Bars():
+        case BarChart():
             return across(figure) if figure.is_named else upright(figure)
-        case Points():
+        case ScatterChart():
             return _points(figure)
 
 
-def _points(figure: Points) -> Chart:
+def _points(figure: ScatterChart) -> Chart:
     names = sorted(dict.fromkeys(figure.groups), key=lambda name: (len(name), name))
     rows = [
         {"x": round(x, 3), "y": round(y, 3), "group": group}

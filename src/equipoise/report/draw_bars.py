@@ -1,4 +1,4 @@
-"""Bars: across where they have names, which then all have room; upright where they stand along a scale."""
+"""Draws bar charts: horizontal bars for names, upright bars along a numeric axis."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Any, Literal
 
 import altair as alt
 
-from equipoise.report.figure import Bars
+from equipoise.report.figure import BarChart
 from equipoise.report.palette import GREY, Chart, colour
 
 FEW_BARS = 20
-"""Up to so many bars each has its label."""
+"""Up to this number of bars, every bar has a label."""
 LETTERS = 45
-"""Labels of up to so many letters in all stand upright beside each other."""
+"""Labels with up to this many letters in total fit side by side."""
 NAMES = alt.Axis(labelOverlap=False, labelLimit=300, labelPadding=5, ticks=False)
 THICKEST = 26
-"""Pixels of a bar, however high the chart."""
+"""Width of a bar in pixels, independent of the chart's height."""
 LONGER = 1.15
-"""How much longer than the longest bar the axis is: a number stands behind it."""
+"""Length of the axis over the longest bar, which leaves room for the number behind it."""
 
 
-def across(figure: Bars) -> Chart:
-    """One bar below the other, each with its name before it and its value behind it."""
+def across(figure: BarChart) -> Chart:
+    """Bars below each other, each with its name on the left and its value on the right."""
     plain = alt.Chart(alt.InlineData(values=_rows(figure)))
     name = alt.Y("bar:N", title=None, sort=None, axis=NAMES)
     most = max([*figure.bars.values(), *figure.bounds.values()])
@@ -35,7 +35,7 @@ def across(figure: Bars) -> Chart:
     return alt.layer(bars, text.encode(y=name, x=value, text="shown:N"))
 
 
-def upright(figure: Bars) -> Chart:
+def upright(figure: BarChart) -> Chart:
     n_bars = len(figure.bars) + len(figure.bounds)
     longest = max(map(len, [*figure.bars, *figure.bounds]), default=0)
     overlap: Literal["greedy", False] = False if n_bars <= FEW_BARS else "greedy"
@@ -47,12 +47,12 @@ def upright(figure: Bars) -> Chart:
     return drawn
 
 
-def _rows(figure: Bars) -> list[dict[str, Any]]:
+def _rows(figure: BarChart) -> list[dict[str, Any]]:
     return [{"bar": name, "value": value} for name, value in {**figure.bars, **figure.bounds}.items()]
 
 
-def _colour(figure: Bars) -> alt.Color:
-    """What bars are held against is grey."""
+def _colour(figure: BarChart) -> alt.Color:
+    """Colours of the bars; baselines are grey."""
     places = {name: figure.colours.get(name, 0) for name in figure.bars} | dict.fromkeys(figure.bounds, GREY)
     scale = alt.Scale(domain=list(places), range=[colour(place) for place in places.values()])
     return alt.Color("bar:N", scale=scale, legend=None)

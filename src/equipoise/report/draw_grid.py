@@ -1,32 +1,32 @@
-"""A table of amounts as coloured cells, with their numbers where there is room for them."""
+"""Draws heatmaps: coloured cells, with numbers where they fit."""
 
 from __future__ import annotations
 
 import altair as alt
 import numpy as np
 
-from equipoise.report.figure import Grid
+from equipoise.report.figure import Heatmap
 from equipoise.report.palette import AMOUNTS, EQUAL_CONTRAST, Chart
 
 NUMBERED = 150
-"""Grids of up to so many cells show their numbers."""
+"""Heatmaps with up to this many cells show numbers."""
 LARGEST, SMALLEST = 10, 6.5
-"""Pixels of a number; a cell that is narrower than the smallest shows none."""
+"""Font sizes in pixels; a cell too narrow for the smallest shows no number."""
 LETTER = 0.62
 """Width of a digit as a share of its height."""
 INK = f"luminance(scale('color', datum.value)) > {EQUAL_CONTRAST} ? 'black' : 'white'"
-"""Dark numbers on light cells, light ones on dark cells."""
+"""The numbers: dark on light cells, light on dark cells."""
 
 
-def grid(figure: Grid) -> Chart:
+def grid(figure: Heatmap) -> Chart:
     rows = [
         {"row": figure.rows[r], "column": figure.columns[c], "value": float(figure.values[r, c])}
         for r, c in zip(*np.nonzero(np.isfinite(figure.values)), strict=True)
     ]
     x = alt.X("column:O", title=figure.x, sort=None, scale=alt.Scale(domain=list(figure.columns)), axis=ACROSS)
     y = alt.Y("row:O", title=figure.y, sort=None, scale=alt.Scale(domain=list(figure.rows)), axis=DOWN)
-    told = alt.Tooltip("value:Q", title=figure.measure, format=_format(figure))
-    tips = [alt.Tooltip("row:O", title=figure.y), alt.Tooltip("column:O", title=figure.x), told]
+    value = alt.Tooltip("value:Q", title=figure.measure, format=_format(figure))
+    tips = [alt.Tooltip("row:O", title=figure.y), alt.Tooltip("column:O", title=figure.x), value]
     plain = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, tooltip=tips)
     legend = alt.Legend(title=figure.measure, gradientLength=90, format=_format(figure))
     heat = plain.mark_rect().encode(color=alt.Color("value:Q", scale=_amounts(figure), legend=legend))
@@ -36,24 +36,24 @@ def grid(figure: Grid) -> Chart:
     return alt.layer(heat, numbers.encode(text=alt.Text("value:Q", format=_format(figure))))
 
 
-def _size(figure: Grid) -> str:
-    """As large as the narrowest of width and height allows, for the longest number."""
+def _size(figure: Heatmap) -> str:
+    """The largest font size at which the longest number fits into a cell."""
     seen = figure.values[np.isfinite(figure.values)]
     longest = max((len(_written(figure, value)) for value in seen), default=1)
     room = f"min({LARGEST}, bandwidth('x') / {LETTER * longest:.2f}, bandwidth('y'))"
     return f"{room} < {SMALLEST} ? 0 : {room}"
 
 
-def _written(figure: Grid, value: float) -> str:
-    """About what the chart writes for it."""
+def _written(figure: Heatmap, value: float) -> str:
+    """Approximately the text that the chart shows for a value."""
     return f"{value:.0%}" if figure.is_share else f"{value:.2f}" if figure.scale == "cosine" else f"{value:.3g}"
 
 
-def _format(figure: Grid) -> str:
+def _format(figure: Heatmap) -> str:
     return ".0%" if figure.is_share else ".2f" if figure.scale == "cosine" else ".3~g"
 
 
-def _amounts(figure: Grid) -> alt.Scale:
+def _amounts(figure: Heatmap) -> alt.Scale:
     if figure.scale == "cosine":
         return alt.Scale(scheme="blueorange", domain=[-1, 1], reverse=True)
     if figure.is_share:

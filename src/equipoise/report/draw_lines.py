@@ -1,4 +1,4 @@
-"""Lines over checkpoints, with bands, level lines and an axis that is linear or logarithmic."""
+"""Draws line charts over checkpoints, with bands, level lines and a linear or logarithmic axis."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any
 
 import altair as alt
 
-from equipoise.report.figure import Line, Lines
+from equipoise.report.figure import ChartLine, LineChart
 from equipoise.report.palette import ROOM, Chart, colour, legend
 from equipoise.report.ticks import label_expression, log_ticks
 from equipoise.report.words import Say
 
 SOLID, DASHED = [1, 0], [5, 4]
 FEW_STEPS = 12
-"""Up to so many checkpoints each has its tick."""
+"""Up to this number of checkpoints, every checkpoint has a tick."""
 
 
-def lines(figure: Lines, say: Say) -> Chart:
+def lines(figure: LineChart, say: Say) -> Chart:
     rows = [row for line in figure.lines for row in _rows(line, figure.is_log)]
     x, y = _x(figure, say), _y(figure, rows, "value")
     plain = alt.Chart(alt.InlineData(values=rows)).encode(x=x, color=_colour(figure))
-    told = alt.Tooltip("value:Q", title=figure.y, format=".2%" if figure.is_share else ".4~g")
+    value = alt.Tooltip("value:Q", title=figure.y, format=".2%" if figure.is_share else ".4~g")
     curves = plain.mark_line(point=alt.OverlayMarkDef(size=28, filled=True)).encode(
         y=y,
         strokeDash=_dash(figure),
-        tooltip=[alt.Tooltip("line:N", title=" "), alt.Tooltip("step:Q", title=say("step")), told],
+        tooltip=[alt.Tooltip("line:N", title=" "), alt.Tooltip("step:Q", title=say("step")), value],
     )
     layers: list[Any] = [curves]
     if any(line.low for line in figure.lines):
@@ -33,8 +33,8 @@ def lines(figure: Lines, say: Say) -> Chart:
     return alt.layer(*layers, *_bounds(figure.bounds), *_marks(figure.marks)).add_params(ROOM)
 
 
-def _rows(line: Line, is_log: bool) -> list[dict[str, Any]]:
-    """A logarithmic axis has no place for what is not above zero."""
+def _rows(line: ChartLine, is_log: bool) -> list[dict[str, Any]]:
+    """The rows to draw; a logarithmic axis cannot show values at or below zero."""
     bands = line.low and line.high
     lows, highs = (line.low, line.high) if bands else (line.values, line.values)
     return [
@@ -44,14 +44,14 @@ def _rows(line: Line, is_log: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _x(figure: Lines, say: Say) -> alt.X:
+def _x(figure: LineChart, say: Say) -> alt.X:
     steps = sorted({step for line in figure.lines for step in line.steps})
     ticks = {"values": steps} if len(steps) <= FEW_STEPS else {"tickMinStep": 1}
     axis = alt.Axis(format="d", grid=False, labelOverlap="greedy", **ticks)
     return alt.X("step:Q", title=say("step"), axis=axis, scale=alt.Scale(zero=False, nice=False))
 
 
-def _y(figure: Lines, rows: list[dict[str, Any]], field: str) -> alt.Y:
+def _y(figure: LineChart, rows: list[dict[str, Any]], field: str) -> alt.Y:
     seen = [row[key] for row in rows for key in ("value", "low", "high") if key in row]
     seen += [level for level in figure.bounds.values() if level > 0]
     if figure.is_log and seen:
@@ -63,22 +63,22 @@ def _y(figure: Lines, rows: list[dict[str, Any]], field: str) -> alt.Y:
     return alt.Y(f"{field}:Q", title=figure.y, scale=scale, axis=axis)
 
 
-def _colour(figure: Lines) -> alt.Color:
-    """By name, in the order of the lines; a line may have a place in the palette of its own."""
+def _colour(figure: LineChart) -> alt.Color:
+    """Colours by name, in the order of the lines; a line may choose its colour in the palette."""
     places = {line.name: i if line.place is None else line.place for i, line in enumerate(figure.lines)}
     scale = alt.Scale(domain=list(places), range=[colour(place) for place in places.values()])
     return alt.Color("line:N", title=None, scale=scale, legend=legend(list(places)))
 
 
-def _dash(figure: Lines) -> alt.StrokeDash:
-    """Of the same names, so that the legend shows it."""
+def _dash(figure: LineChart) -> alt.StrokeDash:
+    """Dashes by the same names as the colours, so that one legend shows both."""
     dashes = {line.name: DASHED if line.is_dashed else SOLID for line in figure.lines}
     scale = alt.Scale(domain=list(dashes), range=list(dashes.values()))
     return alt.StrokeDash("line:N", title=None, scale=scale, legend=legend(list(dashes)))
 
 
 def _bounds(bounds: Mapping[str, float]) -> list[Any]:
-    """Level lines with their names at the left end."""
+    """Horizontal level lines with their names at the left end."""
     if not bounds:
         return []
     rows = [{"name": name, "level": level} for name, level in bounds.items()]
@@ -89,7 +89,7 @@ def _bounds(bounds: Mapping[str, float]) -> list[Any]:
 
 
 def _marks(marks: Mapping[int, str]) -> list[Any]:
-    """Upright lines, each with what happened there at its top."""
+    """Vertical lines at events, with the event's text at the top."""
     if not marks:
         return []
     rows = [{"name": name, "step": step} for step, name in marks.items()]

@@ -1,4 +1,4 @@
-"""Figures, results and numbers of stored runs as files of their own."""
+"""Exports figures, tables and numbers of stored runs to files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from equipoise.store.transact import Store
 
 
 def write_figures(store: Store, runs: Sequence[Run], folder: Path, form: str, language: str) -> list[Path]:
-    """Every figure of every run: <folder>/<run>/<figure>.<form>."""
+    """Writes every figure of every run to <folder>/<run>/<figure>.<form>."""
     say, written = words(language), []
     for run in runs:
         for figure in figures(source(store, run, stored(store, run)), say):
@@ -33,14 +33,14 @@ def write_figures(store: Store, runs: Sequence[Run], folder: Path, form: str, la
 
 
 def write_results(store: Store, runs: Sequence[Run], labels: Mapping[str, str], folder: Path) -> list[Path]:
-    """The table that `compare` prints, as <folder>/results.tex."""
+    """Writes the table of `compare` to <folder>/results.tex."""
     path = folder / "results.tex"
     write_text(path, table.latex(compare(compared(store, runs, labels))) + "\n")
     return [path]
 
 
 def write_numbers(store: Store, runs: Sequence[Run], folder: Path) -> list[Path]:
-    """All numbers in long form, as `diagnose` reads them, and what runs they are of."""
+    """Writes all numbers in the long form that `diagnose` reads, and a table of the runs."""
     numbers, about = folder / "metrics.parquet", folder / "runs.json"
     found = metrics.metrics(store, [run.run_id for run in runs]).rename({"run_id": "run"})
     with writing(numbers):

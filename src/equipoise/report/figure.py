@@ -1,6 +1,6 @@
-"""What a report shows, as data: `draw` makes a chart of a figure and `markdown` a table, and it knows of neither.
+"""The figures of a report as plain data; `draw` turns a figure into a chart, `markdown` into a table.
 
-A figure's title and caption are the words under its key; only names of lines, rows and columns stand in it.
+A figure's key selects its title and caption in the language files; the figure itself holds names and values.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Scale: TypeAlias = Literal["linear", "sqrt", "cosine"]
 
 
 @dataclass(frozen=True)
-class Line:
-    """Values over checkpoints, which are counted from 1; between `low` and `high` lies a band, where there is one."""
+class ChartLine:
+    """Values over checkpoints, counted from 1, with an optional band from `low` to `high`."""
 
     name: str
     steps: Sequence[int]
@@ -28,25 +28,25 @@ class Line:
     high: Sequence[float] = ()
     is_dashed: bool = False
     place: int | None = None
-    """In the palette, for a name that keeps its colour in several charts; otherwise the place among the lines."""
+    """Index in the palette, for a name that has the same colour in several charts; default: the index of the line."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lines:
+class LineChart:
     key: str
     y: str
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     is_log: bool = False
     is_share: bool = False
     bounds: Mapping[str, float] = field(default_factory=dict)
-    """Level lines by name, such as the cap of λ."""
+    """Horizontal lines by name, such as the cap of λ."""
     marks: Mapping[int, str] = field(default_factory=dict)
-    """Checkpoints, counted from 1, at which something happened, and what."""
+    """Checkpoints, counted from 1, at which something happened, with a text."""
     note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class Heatmap:
     """float64 [rows, columns]; NaN where nothing was recorded."""
 
     key: str
@@ -62,42 +62,42 @@ class Grid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bars:
+class BarChart:
     key: str
     x: str
     y: str
     bars: Mapping[str, float]
     bounds: Mapping[str, float] = field(default_factory=dict)
-    """What bars are held against, drawn beside them in grey."""
+    """Baselines, drawn beside the bars in grey."""
     is_share: bool = False
     colours: Mapping[str, int] = field(default_factory=dict)
-    """Places in the palette, for names that have one in other charts too."""
+    """Indices in the palette, for names that also occur in other charts."""
     note: str = ""
 
     @property
     def is_named(self) -> bool:
-        """Whether bars have names of their own, rather than a place on the axis `x`."""
+        """Whether the bars have names, rather than positions on a numeric axis `x`."""
         return not self.x
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points:
-    """float64 [N, 2], and what each point belongs to."""
+class ScatterChart:
+    """Points float64 [N, 2] and the group of each point."""
 
     key: str
     places: Floats
     groups: Sequence[str]
     group: str
     colours: Mapping[str, int] = field(default_factory=dict)
-    """Places in the palette, for groups that have one in other charts too."""
+    """Indices in the palette, for groups that also occur in other charts."""
     note: str = ""
 
 
-Figure: TypeAlias = Lines | Grid | Bars | Points
+Figure: TypeAlias = LineChart | Heatmap | BarChart | ScatterChart
 
 
 def thinned(n: int, most: int) -> NDArray[np.int64]:
-    """Evenly spaced places among n, at most so many, with the first and the last.
+    """At most `most` evenly spaced indices below n, including the first and the last.
 
     >>> thinned(5, 10).tolist(), thinned(100, 4).tolist()
     ([0, 1, 2, 3, 4], [0, 33, 66, 99])

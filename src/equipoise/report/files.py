@@ -1,4 +1,4 @@
-"""Charts and pages as files; a place that cannot be written is the request's fault, and said."""
+"""Writes charts and pages to files. A path that cannot be written is an error in the request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMATS: dict[str, Literal["html", "svg", "png", "pdf", "json"]] = {
 
 
 def save(picture: alt.TopLevelMixin, path: Path) -> None:
-    """Write the picture in the format of the suffix; HTML carries its scripts inside and needs no network."""
+    """Writes the chart in the format of the suffix; HTML includes its scripts and needs no network."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         what = f"cannot draw a '{path.suffix}' file: {path.name}"
@@ -34,7 +34,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Around writing a file; its folder is made."""
+    """Creates the folder and turns OS errors into a ConfigError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield

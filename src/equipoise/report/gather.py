@@ -1,4 +1,4 @@
-"""Everything a report says, gathered from the store: verdict, protocol, results, pictures. Pages are made from this."""
+"""Gathers the content of a report from the store: findings, protocol, results and figures; `html` renders it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from equipoise.diagnose.finding import SEVERITIES, Finding, Verdict
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.stored import stored
 from equipoise.report import table
-from equipoise.report.card import Entry, card
+from equipoise.report.card import CardEntry, card
 from equipoise.report.comparison import Comparison, compare
 from equipoise.report.figure import Figure
 from equipoise.report.figures import figures
-from equipoise.report.overview import Course, foremost, overview
+from equipoise.report.overview import RunCurves, foremost, overview
 from equipoise.report.rankings import Rankings, rankings
 from equipoise.report.runs import compared, curve, validation_of
 from equipoise.report.source import Projection, source
@@ -22,13 +22,13 @@ from equipoise.report.stream import is_stream
 from equipoise.report.words import Say, words
 from equipoise.store import read
 from equipoise.store.metrics import final_metrics
-from equipoise.store.records import Recorded, Run
+from equipoise.store.records import RecordedEvent, Run
 from equipoise.store.transact import Store
 
 
 @dataclass(frozen=True)
-class Told:
-    """A finding, and in which runs of a configuration it was made; the words are those of the first of them."""
+class GroupedFinding:
+    """A finding shared by several runs of a configuration, in the words of the first of them."""
 
     finding: Finding
     runs: Sequence[str]
@@ -36,21 +36,21 @@ class Told:
 
 @dataclass(frozen=True)
 class Configuration:
-    """The runs that differ in their seed only; pictures are of one of them, the worst."""
+    """Runs that differ only in their seed. Figures show one of them: the run with the most severe findings."""
 
     label: str
     runs: Sequence[Run]
-    told: Sequence[Told]
+    findings: Sequence[GroupedFinding]
     verdict: Verdict
     drawn: Run
     ranked: Rankings | None
     figures: Sequence[Figure]
-    events: Sequence[Recorded]
+    events: Sequence[RecordedEvent]
 
     @property
     def severity(self) -> str:
-        """Of the severest finding; empty where there is none above a note."""
-        found = {each.finding.severity for each in self.told} - {"note"}
+        """Severity of the most severe finding; empty if none is above a note."""
+        found = {each.finding.severity for each in self.findings} - {"note"}
         return max(found, key=SEVERITIES.index, default="")
 
 
@@ -58,15 +58,15 @@ class Configuration:
 class Report:
     language: str
     what: str
-    card: Sequence[Entry]
+    card: Sequence[CardEntry]
     comparison: Comparison | None
     pictures: Sequence[Figure]
-    """Of all configurations together; the first stands above the findings."""
+    """Figures of all configurations together; the first stands above the findings."""
     configurations: Sequence[Configuration]
 
     @property
     def note(self) -> str:
-        """How the results are to be read: of what is not in the table nothing is said."""
+        """How to read the table of results; mentions only what the table contains."""
         assert self.comparison is not None
         say, lines = words(self.language), self.comparison.lines
         over = " / ".join(say(f"over.{kind}") for kind in table.paired_over(self.comparison))
@@ -86,37 +86,39 @@ class Report:
     @property
     def sick(self) -> list[str]:
         """Runs with a finding above a note."""
-        severe = [told for each in self.configurations for told in each.told if told.finding.severity != "note"]
-        return sorted({run for told in severe for run in told.runs})
+        severe = [
+            grouped for each in self.configurations for grouped in each.findings if grouped.finding.severity != "note"
+        ]
+        return sorted({run for grouped in severe for run in grouped.runs})
 
     @property
     def first(self) -> Finding | None:
-        """What to read before anything else: the first finding of the worst configuration."""
+        """The finding to read first: the first one of the worst configuration."""
         severe = [each for each in self.configurations if each.severity]
         worst = max(severe, key=lambda each: SEVERITIES.index(each.severity), default=None)
-        return worst.told[0].finding if worst else None
+        return worst.findings[0].finding if worst else None
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """What is kept of a run while the others are read."""
+class _ExaminedRun:
+    """What is kept of a run while the other runs are read."""
 
     run: Run
     verdict: Verdict
-    course: Course
+    course: RunCurves
 
 
 def gather(
     store: Store, runs: Sequence[Run], labels: Mapping[str, str], language: str, projection: Projection = "pca"
 ) -> Report:
-    """`labels` are what runs are called, by id; a sweep's are those of its table."""
+    """Gathers a report; `labels` maps run ids to labels, which a sweep takes from its table."""
     say = words(language)
-    seen = {run.run_id: _seen(run, stored(store, run), language) for run in runs}
+    seen = {run.run_id: _examined(run, stored(store, run), language) for run in runs}
     scored = [run for run in runs if curve(store, run).values]
     comparison = compare(compared(store, scored, labels), language) if scored else None
     groups = {line.label: list(line.runs) for line in comparison.lines} if comparison else {}
     for run in runs:
-        if run not in scored:  # a seed that failed stands with the others of its row
+        if run not in scored:  # a failed seed joins the other seeds of its row
             groups.setdefault(labels.get(run.run_id, run.run_id), []).append(run.run_id)
     by_label = {label: [seen[run_id] for run_id in ids] for label, ids in groups.items()}
     configurations = [_configuration(store, label, group, say, projection) for label, group in by_label.items()]
@@ -132,9 +134,9 @@ def gather(
 
 
 def _pictures(
-    by_label: Mapping[str, Sequence[_Seen]], configurations: list[Configuration], say: Say
+    by_label: Mapping[str, Sequence[_ExaminedRun]], configurations: list[Configuration], say: Say
 ) -> tuple[Sequence[Figure], list[Configuration]]:
-    """What is shown of all runs together. A single run gives one of its own pictures, which is not shown twice."""
+    """Figures above the details. A single run moves one of its own figures there."""
     if sum(map(len, by_label.values())) > 1:
         courses = {label: [seen.course for seen in group] for label, group in by_label.items()}
         return overview(courses, say), configurations
@@ -145,25 +147,27 @@ def _pictures(
 
 
 def _named(runs: Sequence[Run]) -> str:
-    """The sweep that all runs are of, or their names."""
+    """The name of the sweep that contains all runs, or the names of the runs."""
     sweeps = {run.sweep for run in runs}
     names = [sweeps.pop()] if len(sweeps) == 1 and len(runs) > 1 else []
     return ", ".join(name for name in names if name) or ", ".join(dict.fromkeys(run.name for run in runs))
 
 
-def _seen(run: Run, recorded: Recording, language: str) -> _Seen:
-    told = recorded.server(run.headline).finite()
-    headline = told if len(told) > 1 else recorded.server(validation_of(run)).finite()
-    course = Course(run.headline, headline, recorded.mean("lam/used"))
-    return _Seen(run, examine(recorded, run.config.get("limits"), language), course)
+def _examined(run: Run, recorded: Recording, language: str) -> _ExaminedRun:
+    tested = recorded.server(run.headline).finite()
+    headline = tested if len(tested) > 1 else recorded.server(validation_of(run)).finite()
+    course = RunCurves(run.headline, headline, recorded.mean("lam/used"))
+    return _ExaminedRun(run, examine(recorded, run.config.get("limits"), language), course)
 
 
-def _configuration(store: Store, label: str, group: Sequence[_Seen], say: Say, projection: Projection) -> Configuration:
+def _configuration(
+    store: Store, label: str, group: Sequence[_ExaminedRun], say: Say, projection: Projection
+) -> Configuration:
     drawn = max(group, key=_badness)
     return Configuration(
         label=label,
         runs=[seen.run for seen in group],
-        told=_told(group),
+        findings=_grouped(group),
         verdict=drawn.verdict,
         drawn=drawn.run,
         ranked=rankings(final_metrics(store, drawn.run.run_id), is_stream(drawn.run), say),
@@ -172,18 +176,18 @@ def _configuration(store: Store, label: str, group: Sequence[_Seen], say: Say, p
     )
 
 
-def _badness(seen: _Seen) -> tuple[int, int]:
-    """The severest finding counts; among equals the smaller seed."""
+def _badness(seen: _ExaminedRun) -> tuple[int, int]:
+    """Sort key: the most severe finding; on ties the smaller seed."""
     worst = max((SEVERITIES.index(each.severity) for each in seen.verdict.findings), default=-1)
     return worst, -seen.run.seed
 
 
-def _told(group: Sequence[_Seen]) -> list[Told]:
-    """Each finding once, in the order in which the worst run has them."""
+def _grouped(group: Sequence[_ExaminedRun]) -> list[GroupedFinding]:
+    """Each finding once, in the order of the worst run."""
     order = sorted(group, key=_badness, reverse=True)
     codes = dict.fromkeys(each.code for seen in order for each in seen.verdict.findings)
     made = {
         code: [(s.run.run_id, each) for s in order for each in s.verdict.findings if each.code == code]
         for code in codes
     }
-    return [Told(found[0][1], [run_id for run_id, _ in found]) for found in made.values()]
+    return [GroupedFinding(found[0][1], [run_id for run_id, _ in found]) for found in made.values()]

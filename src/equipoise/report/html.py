@@ -1,4 +1,4 @@
-"""A report as one HTML file that needs nothing else: charts, their scripts once, tables, light, dark and paper."""
+"""Renders a report as one self-contained HTML file with charts, tables, and styles for light, dark and print."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from equipoise import __version__
-from equipoise.diagnose.words import LABELS, evidence, healing
+from equipoise.diagnose.words import evidence, healing, labels
 from equipoise.report import table
 from equipoise.report.draw import draw
 from equipoise.report.figure import Figure
@@ -26,7 +26,7 @@ SCRIPT = "window.vegaEmbed = vegaEmbed;"
 
 
 def html(report: Report) -> str:
-    say, label = words(report.language), LABELS[report.language]
+    say, label = words(report.language), labels(report.language)
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["coded"] = _coded
     return environment.from_string(_part("page.html")).render(
@@ -51,12 +51,12 @@ def _part(name: str) -> str:
 
 
 def _coded(text: str) -> Markup:
-    """What stands between backticks, as code."""
+    """Turns `text in backticks` into <code>."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _spec(figure: Figure, report: Report) -> dict[str, Any]:
-    """The chart, as wide as its place on the page; the page gives text its colours."""
+    """The chart's specification without a width, and without colours for text: the page sets both."""
     spec: dict[str, Any] = draw(figure, words(report.language)).to_dict()
     del spec["width"]
     text = {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal"}
@@ -65,5 +65,5 @@ def _spec(figure: Figure, report: Report) -> dict[str, Any]:
 
 
 def _json(value: Mapping[str, Any]) -> Markup:
-    """JSON that no browser takes for markup."""
+    """JSON that is safe inside a <script> element."""
     return Markup(json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))

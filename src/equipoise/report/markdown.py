@@ -1,4 +1,4 @@
-"""A report in Markdown, as tables: what charts show over time stands in rows of checkpoints."""
+"""Renders a report as Markdown. Charts become tables with one row per checkpoint."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from equipoise import __version__
-from equipoise.diagnose.words import LABELS, evidence, healing
+from equipoise.diagnose.words import evidence, healing, labels
 from equipoise.report import table
-from equipoise.report.card import Entry
-from equipoise.report.figure import Bars, Figure, Grid, Lines, Points, thinned
-from equipoise.report.gather import Configuration, Report, Told
+from equipoise.report.card import CardEntry
+from equipoise.report.figure import BarChart, Figure, Heatmap, LineChart, ScatterChart, thinned
+from equipoise.report.gather import Configuration, GroupedFinding, Report
 from equipoise.report.layout import results
 from equipoise.report.words import Say, words
 
 MOST_ROWS = 12
-"""Checkpoints shown of a longer run, evenly spaced."""
+"""A longer run is shown by this many evenly spaced checkpoints."""
 
 
 def markdown(report: Report) -> str:
@@ -27,20 +27,20 @@ def _lines(report: Report) -> Iterator[str]:
     say = words(report.language)
     yield f"# {say('title', what=report.what)}\n"
     first = report.first
-    told = (
+    summary = (
         say("sick", sick=len(report.sick), n=report.n_runs, first=first.code)
         if first
         else say("healthy", n=report.n_runs)
     )
-    yield f"{told}\n"
+    yield f"{summary}\n"
     yield from _results(report, say)
-    if any(each.told for each in report.configurations):
+    if any(each.findings for each in report.configurations):
         yield f"## {say('findings')}\n"
     for each in report.configurations:
-        if each.told:
+        if each.findings:
             yield from _findings(each, report.language)
     yield f"## {say('protocol')}\n"
-    yield _table(["", ""], [[entry.name, _told(entry)] for entry in report.card if not entry.is_command])
+    yield _table(["", ""], [[entry.name, _entry_lines(entry)] for entry in report.card if not entry.is_command])
     yield from (_commands(entry) for entry in report.card if entry.is_command)
     for figure in report.pictures[1:]:
         yield markdown_of(figure, say)
@@ -61,7 +61,7 @@ def _detail(each: Configuration, say: Say) -> Iterator[str]:
 
 
 def _results(report: Report, say: Say) -> Iterator[str]:
-    """The table and one picture of it."""
+    """The table of results and the first figure."""
     if report.comparison:
         found = results(report.comparison)
         yield f"## {say('results')}\n"
@@ -73,24 +73,24 @@ def _results(report: Report, say: Say) -> Iterator[str]:
         yield markdown_of(figure, say)
 
 
-def _told(entry: Entry) -> str:
+def _entry_lines(entry: CardEntry) -> str:
     return "\n".join(f"{whom}: {what}" if whom else what for whom, what in entry.lines)
 
 
-def _commands(entry: Entry) -> str:
-    """To be copied, so outside the table, which would escape them."""
+def _commands(entry: CardEntry) -> str:
+    """Commands as a code block to copy from; a table would escape them."""
     lines = [f"# {whom}\n{what}" if whom else what for whom, what in entry.lines]
     return "\n".join([f"{entry.name}:\n", "```sh", *lines, "```", ""])
 
 
 def _findings(each: Configuration, language: str) -> Iterator[str]:
     yield f"### {_plain(each.label)}\n"
-    for told in each.told:
-        yield from _finding(told, len(each.runs), language)
+    for grouped in each.findings:
+        yield from _finding(grouped, len(each.runs), language)
 
 
-def _finding(told: Told, of: int, language: str) -> Iterator[str]:
-    say, label, found = words(language), LABELS[language], told.finding
+def _finding(grouped: GroupedFinding, of: int, language: str) -> Iterator[str]:
+    say, label, found = words(language), labels(language), grouped.finding
     because = f" ({label['follows'].format(codes=', '.join(found.because))})" if found.because else ""
     yield f"**{label[found.severity]} {found.code}**{because}: {found.saw}\n"
     if found.healed:
@@ -98,7 +98,7 @@ def _finding(told: Told, of: int, language: str) -> Iterator[str]:
     yield f"- {label['why']}: {found.cause}"
     yield f"- {label['try']}: {found.remedy}" + (f" `{found.override}`" if found.override else "")
     if of > 1:
-        yield f"- {say('runs')}: {say('in_runs', n=len(told.runs), of=of, runs=', '.join(told.runs))}"
+        yield f"- {say('runs')}: {say('in_runs', n=len(grouped.runs), of=of, runs=', '.join(grouped.runs))}"
     yield from (f"- {evidence(row, label)}" for row in found.evidence[:3])
     yield ""
 
@@ -120,7 +120,7 @@ def markdown_of(figure: Figure, say: Say) -> str:
 
 def _rows(figure: Figure, say: Say) -> tuple[list[str], list[list[str]]]:
     match figure:
-        case Lines():
+        case LineChart():
             steps = sorted({step for line in figure.lines for step in line.steps})
             shown = [steps[i] for i in thinned(len(steps), MOST_ROWS)]
             values = [dict(zip(line.steps, line.values, strict=True)) for line in figure.lines]
@@ -131,22 +131,22 @@ def _rows(figure: Figure, say: Say) -> tuple[list[str], list[list[str]]]:
                 if level
             ]
             return [say("step"), *(line.name for line in figure.lines)], [*rows, *levels]
-        case Grid():
+        case Heatmap():
             kept = thinned(len(figure.columns), MOST_ROWS)
             rows = [
                 [f"**{name}**", *(_number(figure.values[r, c], figure.is_share) for c in kept)]
                 for r, name in enumerate(figure.rows)
             ]
             return [f"{figure.y} \\ {figure.x}", *(figure.columns[c] for c in kept)], rows
-        case Bars():
+        case BarChart():
             bars: Mapping[str, float] = {**figure.bars, **figure.bounds}
             return [figure.x, figure.y], [[name, _number(value, figure.is_share)] for name, value in bars.items()]
-        case Points():
+        case ScatterChart():
             return [figure.group, "n", "x", "y"], _centres(figure)
 
 
-def _centres(figure: Points) -> list[list[str]]:
-    """A cloud in a table is its centre."""
+def _centres(figure: ScatterChart) -> list[list[str]]:
+    """The centre of each group of points."""
     rows = []
     for name in sorted(dict.fromkeys(figure.groups), key=lambda group: (len(group), group)):
         own = figure.places[[group == name for group in figure.groups]]
@@ -167,5 +167,5 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of a label or cell, not markup: no HTML, no further cell; lines stay lines."""
+    """Escapes text for a label or cell; line breaks are kept."""
     return escape(text, quote=False).replace("|", "\\|").replace("\n", "<br>")

@@ -1,9 +1,9 @@
-"""Who owns what, drawn: clients down, classes across, with the totals of both.
+"""Draws a partition: clients as rows, classes as columns, with the totals of both.
 
-    cell colour = √n_kc, so that small counts show beside large ones; an empty cell is an n_kc of 0
+    cell colour = √n_kc, so that small counts are visible beside large ones; a cell with n_kc = 0 is empty
 
-Up to 60 clients each has a row of its own; beyond that clients are sorted by their largest class, rows carry no names
-and at most 300 evenly spaced clients are drawn, which the caption says. One definition gives HTML, SVG, PNG and PDF.
+Up to 60 clients have named rows in order. More clients are sorted by their largest class, without names, and at most
+300 evenly spaced ones are drawn; the caption says so. One definition serves HTML, SVG, PNG and PDF.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ NAMED_ROWS = 60
 DRAWN_ROWS = 300
 NUMBERED_CELLS = 400
 SCHEME = alt.SchemeParams(name="yellowgreenblue", extent=[0.12, 1.0])
-"""ColorBrewer's YlGnBu, readable with any colour vision; its palest end is cut off: one image must show on white."""
+"""ColorBrewer's YlGnBu, readable with any colour vision; without its palest end, so that one image shows on white."""
 BAR = "#9aa0a8"
 
 
 def chart(counts: Counts, title: str, classes: Sequence[str], caption: str = "") -> alt.VConcatChart:
-    """The picture of int64 [K, C] counts; `caption` is the line under the title."""
+    """The chart of int64 [K, C] counts; `caption` is the line under the title."""
     shown = drawn_rows(counts)
     if len(shown) < len(counts):
         caption = f"{caption} · {len(shown)} of {len(counts)} clients drawn".removeprefix(" · ")
@@ -45,7 +45,7 @@ def chart(counts: Counts, title: str, classes: Sequence[str], caption: str = "")
 
 
 def caption(name: str, fingerprint: str, overlap: float, alpha: float | None = None) -> str:
-    """What must stand beside the picture: splitter, α, fingerprint, and whether clients share samples.
+    """The caption of a partition: splitter, α, fingerprint, and whether clients share samples.
 
     >>> caption("dirichlet", "0123456789abcdef", 0.0, alpha=0.1)
     'dirichlet · α = 0.1 · fingerprint 0123456789ab · no overlap'
@@ -56,7 +56,7 @@ def caption(name: str, fingerprint: str, overlap: float, alpha: float | None = N
 
 
 def drawn_rows(counts: Counts) -> Counts:
-    """The clients drawn, top to bottom: all in order, or sorted by largest class and evenly thinned."""
+    """The clients to draw, from top to bottom: all in order, or sorted by largest class and evenly thinned."""
     if len(counts) <= NAMED_ROWS:
         return np.arange(len(counts))
     order = np.lexsort((-counts.max(axis=1), counts.argmax(axis=1)))
@@ -65,7 +65,7 @@ def drawn_rows(counts: Counts) -> Counts:
 
 
 class _Plot:
-    """The three panels, which share their axes: class totals above, cells, client totals to the right."""
+    """The three panels with common axes: class totals above, cells, client totals on the right."""
 
     def __init__(self, counts: Counts, shown: Counts, classes: tuple[str, ...]) -> None:
         K, C = counts.shape

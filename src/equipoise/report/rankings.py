@@ -1,4 +1,4 @@
-"""A recommender's figures of one run under both protocols, as rows of a table, beside scorers that only count."""
+"""Ranking metrics of one run under both protocols, beside baselines that only count."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ BESIDE = ("markov", "itempop", "chance")
 
 @dataclass(frozen=True)
 class Rankings:
-    """A heading and cells for each figure; columns that no figure has are left out. `floor` says whether the headline
-    beats the Markov table, where that was measured."""
+    """A table of metrics without empty columns. `floor` says whether the headline beats the Markov baseline, if that
+    was measured."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -23,7 +23,7 @@ class Rankings:
 
 
 def rankings(metrics: Mapping[str, float], is_stream: bool, say: Say) -> Rankings | None:
-    """Of what the server measured last; None for whoever ranks nothing."""
+    """The table from the server's final metrics; None for a run without ranking metrics."""
     names = [name for name in FIGURES if name in metrics]
     if not names:
         return None

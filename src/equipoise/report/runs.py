@@ -1,4 +1,4 @@
-"""Stored runs as the commands print them."""
+"""Stored runs as the commands and the comparison show them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import suggestion
 from equipoise.evaluate.rank_metrics import Protocol, per_user
-from equipoise.report.comparison import Run as Compared
-from equipoise.report.statistics import Curve, Users
+from equipoise.report.comparison import ComparedRun
+from equipoise.report.statistics import HeadlineCurve, UserGains
 from equipoise.report.stream import is_stream, stream
 from equipoise.store import metrics, read
 from equipoise.store.records import Run
@@ -20,28 +20,28 @@ from equipoise.store.transact import Store
 RANKED = ("hr@", "ndcg@", "mrr/")
 SHARES = ("accuracy/", "recall/", *RANKED)
 NO_FIGURE = ("/low", "/high", "/over_markov")
-"""What ends a name that says something of a share and is none itself."""
+"""Suffixes of names that describe a share without being one."""
 
 
 def validation_of(run: Run) -> str:
-    """The metric by which the best checkpoint of a run is chosen."""
+    """The metric that selects the best checkpoint of a run."""
     return "accuracy/validation" if run.headline.startswith("accuracy/") else f"{run.headline}/validation"
 
 
-def curve(store: Store, run: Run, metric: str | None = None) -> Curve:
-    """The run's headline metric, or another, and validation over the checkpoints that were scored."""
+def curve(store: Store, run: Run, metric: str | None = None) -> HeadlineCurve:
+    """A metric of the run, by default its headline, with validation, over the scored checkpoints."""
     name = metric or run.headline
     rows = metrics.rows(store, run.run_id, names=[name, validation_of(run)], client="server")
     values = {row.step: row.value for row in rows if row.name == name}
     validation = {row.step: row.value for row in rows if row.name == validation_of(run)}
     if not validation and is_stream(run):
-        validation = {step: float(step) for step in values}  # a stream chooses nothing: the last slice stands
+        validation = {step: float(step) for step in values}  # a stream selects no checkpoint: the last slice counts
     steps = sorted(values.keys() & validation.keys())
-    return Curve(run.run_id, run.seed, steps, [values[s] for s in steps], [validation[s] for s in steps])
+    return HeadlineCurve(run.run_id, run.seed, steps, [values[s] for s in steps], [validation[s] for s in steps])
 
 
 def listed(store: Store, run: Run) -> dict[str, Any]:
-    """One line of `ls`."""
+    """One row of `ls`."""
     final = metrics.final_metrics(store, run.run_id)
     done = max((checkpoint.step for checkpoint in read.checkpoints(store, run.run_id)), default=-1) + 1
     steps = run.config.get("rounds") or run.config.get("checkpoints")
@@ -54,12 +54,12 @@ def listed(store: Store, run: Run) -> dict[str, Any]:
 
 
 def predict_of(run: Run) -> str | None:
-    """How a run predicts from its first checkpoint on, as configured or as its method does; None where nobody says."""
+    """How a run predicts from its first checkpoint on, by its configuration or its method; None if unknown."""
     return run.config.get("server", {}).get("predict") or run.environment.get("predict")
 
 
 def predictors(run: Run, findings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How the run predicts, after how it did before a guard healed it."""
+    """The ways in which the run predicted: the one before a guard changed it, then the one after."""
     first = predict_of(run)
     changes = [finding["healed"]["changes"] for finding in findings if finding.get("healed")]
     healed = [change["server.predict"] for change in changes if "server.predict" in change]
@@ -87,6 +87,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
         "bytes": {way: traffic(store, run, way) for way in ("down", "up")},
         "partition": run.partition,
         "version": run.version,
+        "plugins": run.environment.get("plugins", []),
         "created": run.created,
         "finished": run.finished,
         "events": [
@@ -99,21 +100,22 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
 
 
 def traffic(store: Store, run: Run, way: str) -> float:
-    """Bytes that went down or up in the whole run so far; older runs left out what clients told for predictions."""
+    """Bytes sent down or up in the whole run so far; older runs recorded the traffic of predictors separately."""
     names = [f"bytes/{way}", "bytes/asked", "bytes/told"]
     rows = metrics.rows(store, run.run_id, names=names, client="server")
     total = sum(row.value for row in rows if row.name == names[0])
-    told = [row.value for row in rows if row.name == "bytes/told"]
+    predicting = [row.value for row in rows if row.name == "bytes/told"]
     if way == "down" or any(row.name == "bytes/asked" for row in rows):
         return total
-    return total + sum(told[-1:] if run.config.get("communication") == "one-shot" else told)
+    return total + sum(predicting[-1:] if run.config.get("communication") == "one-shot" else predicting)
 
 
 def compared(
     store: Store, runs: Sequence[Run], labels: Mapping[str, str] | None = None, metric: str | None = None
-) -> list[Compared]:
-    """Runs ready to be compared, under the given labels or their own, by their headline or another share; one without
-    a scored checkpoint cannot be."""
+) -> list[ComparedRun]:
+    """Runs for a comparison, by their headline or another share, under the given labels or their own.
+
+    A run without a scored checkpoint is an error."""
     named = labels or {}
     if metric is not None:
         _require_share(store, runs, metric)
@@ -122,7 +124,7 @@ def compared(
     if empty:
         raise ConfigError(f"nothing was scored in {', '.join(empty)}", fix="leave it out, or `equipoise resume` it")
     return [
-        Compared(
+        ComparedRun(
             _label(store, run, named),
             run.config,
             run.partition or "",
@@ -138,8 +140,8 @@ def compared(
     ]
 
 
-def _users(store: Store, run: Run, metric: str) -> Users | None:
-    """What ranks are worth to a metric of all users; None for any other metric, and where ranks were not kept."""
+def _users(store: Store, run: Run, metric: str) -> UserGains | None:
+    """Each user's value of a ranking metric; None for other metrics, and if ranks were not kept."""
     if not metric.startswith(RANKED):
         return None
     protocol: Protocol = "uni100" if metric.endswith("/uni100") else "full"
@@ -150,11 +152,11 @@ def _users(store: Store, run: Run, metric: str) -> Users | None:
             found[row.name][row.client] = row.value
     ours, markov = (found[name] for name in names)
     gains = per_user(np.array(list(ours.values())), protocol).get(metric)
-    return None if gains is None or not ours else Users(dict(zip(ours, gains.tolist(), strict=True)), markov)
+    return None if gains is None or not ours else UserGains(dict(zip(ours, gains.tolist(), strict=True)), markov)
 
 
 def _require_share(store: Store, runs: Sequence[Run], metric: str) -> None:
-    """A share that every run has on test; anything else has no place in a table of per cent."""
+    """Checks that every run has this metric on test and that it is a share, since the table shows per cent."""
     for run in runs:
         final = metrics.final_metrics(store, run.run_id)
         known = [name for name in final if name.startswith(SHARES) and not name.endswith(NO_FIGURE)]
@@ -163,7 +165,7 @@ def _require_share(store: Store, runs: Sequence[Run], metric: str) -> None:
 
 
 def _label(store: Store, run: Run, labels: Mapping[str, str]) -> str:
-    """What the row is called; a run that is not done says how far it is."""
+    """The label of the row; an unfinished run adds its status."""
     label = labels.get(run.run_id) or run.cell or run.name
     if run.status == "done":
         return label

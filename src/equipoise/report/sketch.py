@@ -1,8 +1,8 @@
-"""How a comparison went, in text: accuracy and λ over the checkpoints as rows of bars, one per row of the table.
+"""Sparklines for the terminal: accuracy and λ over the checkpoints, one line per row of a comparison.
 
     accuracy = the headline metric        λ = mean over clients of lam/used
 
-Lines are means over the seeds; how far seeds lie apart stands in the table.
+Lines are means over the seeds; the table shows their spread.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Points = list[dict[str, Any]]
 
 
 def points(store: Store, labels: Mapping[str, str]) -> tuple[Points, Points]:
-    """Accuracy and λ of runs by id, under their labels; a run without a λ gives none."""
+    """Accuracy and λ of the runs with these ids, by label; a run without λ adds none."""
     accuracy: Points = []
     lam: Points = []
     for run_id, label in labels.items():
@@ -41,7 +41,7 @@ def points(store: Store, labels: Mapping[str, str]) -> tuple[Points, Points]:
 
 
 def means(found: Points, line: str) -> list[float]:
-    """A line's mean over seeds at every checkpoint, in order."""
+    """The mean over seeds at every checkpoint, in order."""
     by_step: dict[int, list[float]] = {}
     for point in found:
         if point["line"] == line:
@@ -50,7 +50,7 @@ def means(found: Points, line: str) -> list[float]:
 
 
 def sketch(found: Points, line: str) -> str:
-    """The mean over seeds as a row of bars, from its lowest to its highest: ▁▃▆█."""
+    """The mean over seeds as a sparkline between its lowest and highest value: ▁▃▆█."""
     values = means(found, line)
     if not values:
         return ""

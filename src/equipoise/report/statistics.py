@@ -1,10 +1,10 @@
-"""Figures over seeds, without selecting on test.
+"""Statistics over seeds. The test set never selects a checkpoint.
 
 final  = the metric at the last checkpoint
-best   = the test metric at the checkpoint where *validation* is highest (the first of equals)
+best   = the test metric at the checkpoint with the highest *validation* metric (the first on ties)
 std    = sample deviation, n − 1
-paired = mean of the per-seed differences ± t(.975, n−1)·std/√n, over the seeds both have
-         of rankings: each user's difference, mean over those seeds, with the bootstrap interval of its mean over users
+paired = mean of the per-seed differences ± t(.975, n−1)·std/√n, over common seeds
+         rankings: mean over those seeds of each user's difference, with a bootstrap interval over users
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from equipoise.evaluate import intervals
 
 
 @dataclass(frozen=True)
-class Curve:
-    """One run's headline metric over its scored checkpoints, and validation beside it."""
+class HeadlineCurve:
+    """One run's headline metric and its validation metric over the scored checkpoints."""
 
     run_id: str
     seed: int
@@ -33,16 +33,17 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Users:
-    """What the rank of every user's item is worth to a metric, and where a Markov table puts that item: two runs with
-    the same table ranked the same items for the same users."""
+class UserGains:
+    """Each user's value of a ranking metric, and the rank that a Markov baseline gives to the same item.
+
+    Two runs with equal `markov` ranked the same items for the same users."""
 
     gains: Mapping[int, float]
     markov: Mapping[int, float]
 
 
 @dataclass(frozen=True)
-class Figure:
+class MeanStd:
     """mean ± std over n runs; std is NaN for a single run."""
 
     mean: float
@@ -62,30 +63,30 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves out zero."""
+        """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
 
-def final(curve: Curve) -> float:
+def final(curve: HeadlineCurve) -> float:
     return curve.values[-1]
 
 
-def best(curve: Curve) -> float:
-    """The test value where validation peaks.
+def best(curve: HeadlineCurve) -> float:
+    """The test value at the checkpoint with the highest validation value.
 
-    >>> best(Curve("a", 0, [0, 1, 2], [0.5, 0.9, 0.6], [0.4, 0.3, 0.6]))
+    >>> best(HeadlineCurve("a", 0, [0, 1, 2], [0.5, 0.9, 0.6], [0.4, 0.3, 0.6]))
     0.6
     """
     chosen = max(range(len(curve.values)), key=lambda i: curve.validation[i])
     return curve.values[chosen]
 
 
-def figure(values: Sequence[float]) -> Figure:
-    return Figure(fmean(values), stdev(values) if len(values) > 1 else math.nan, len(values))
+def mean_std(values: Sequence[float]) -> MeanStd:
+    return MeanStd(fmean(values), stdev(values) if len(values) > 1 else math.nan, len(values))
 
 
 def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference | None:
-    """Differences ours − theirs over common seeds; None with fewer than two of them."""
+    """The difference ours − theirs, paired by seed; None with fewer than two common seeds."""
     common = sorted(ours.keys() & theirs.keys())
     if len(common) < 2:
         return None
@@ -95,8 +96,8 @@ def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference
     return Difference(mean, mean - half, mean + half, n)
 
 
-def paired_users(ours: Mapping[int, Users], theirs: Mapping[int, Users]) -> Difference | None:
-    """The same user by user, over common seeds; None unless both ranked the same items in every one of them."""
+def paired_users(ours: Mapping[int, UserGains], theirs: Mapping[int, UserGains]) -> Difference | None:
+    """The difference paired by user, over common seeds; None unless both ranked the same items in each of them."""
     common = sorted(ours.keys() & theirs.keys())
     if not common or any(not ours[s].markov or ours[s].markov != theirs[s].markov for s in common):
         return None

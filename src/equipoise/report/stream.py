@@ -1,10 +1,10 @@
-"""A stream slice by slice, and what a change of interest costs those who have one.
+"""Metrics of a stream slice by slice, and what a change of interest costs the users who have one.
 
     x_uk = hits of user u, k slices after its first alarm        level_u = mean of x_u,−3 … x_u,−1
     level = mean_u level_u        drop = level − mean_u x_u0
     back = the first k ≥ 0 at which mean x_uk ≥ 0.95·mean level_u, both over the users who are scored at k
 
-Everybody's change is moved to one place, so that users who change at different times add up.
+Users are aligned at their first alarm, so that changes at different times can be averaged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from equipoise.store.transact import Store
 
 HIT, ALARM = "hit@10/full", "drift"
 BEFORE, WITHIN = 3, 0.05
-"""Slices that give the level, and how near to it counts as back."""
+"""Slices that define the level, and the share of it that counts as back."""
 Hits = Mapping[int, Mapping[int, float]]
 """User → slice → share of hits."""
 SHOWN = {
@@ -38,7 +38,7 @@ def is_stream(run: Run) -> bool:
 
 
 def stream(store: Store, run: Run) -> dict[str, Any] | None:
-    """Of a run whose data is split into slices: figures of each that was scored, and what alarms cost."""
+    """For a run on a stream: the metrics of each scored slice, and the cost of alarms."""
     if not is_stream(run):
         return None
     found: dict[int, dict[str, float]] = {}
@@ -62,7 +62,7 @@ def _change(store: Store, run: Run) -> dict[str, Any] | None:
 
 
 def aligned(hits: Hits, alarms: Mapping[int, int]) -> Hits:
-    """Hits of the users with an alarm by slices since it; whoever was not scored in the three before it is left out.
+    """Hits by slices since a user's alarm; users that were not scored in the three slices before it are left out.
 
     >>> aligned({7: {9: 0.4, 19: 0.6, 29: 0.2, 39: 0.0}, 8: {9: 1.0}}, {7: 39})
     {7: {-3: 0.4, -2: 0.6, -1: 0.2, 0: 0.0}}
@@ -77,7 +77,7 @@ def aligned(hits: Hits, alarms: Mapping[int, int]) -> Hits:
 
 
 def cost(since: Hits) -> dict[str, Any] | None:
-    """Level, drop and when it is back; None where nobody has an alarm that can be judged."""
+    """Level, drop and time of recovery; None if no alarm can be judged."""
     if not since:
         return None
     levels = {user: fmean(of[k] for k in range(-BEFORE, 0)) for user, of in since.items()}

@@ -1,7 +1,7 @@
-"""A comparison as text: Markdown, LaTeX (booktabs) or CSV. Accuracies in per cent, bytes of one run.
+"""Formats a comparison as Markdown, LaTeX (booktabs) or CSV. Accuracies are in per cent; bytes are per run.
 
-Bold is what no row is clearly above and what is clearly above some row: the paired 95 % interval of the difference
-leaves out zero.
+A value is bold if no row is clearly better and it is clearly better than some row. Clearly: the paired 95 % interval of
+the difference excludes zero.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import io
 import math
 from typing import NamedTuple
 
-from equipoise.diagnose.words import LABELS
+from equipoise.diagnose.words import labels
 from equipoise.report.bytes import bytes_text
-from equipoise.report.comparison import Comparison, Line
-from equipoise.report.statistics import Difference, Figure
+from equipoise.report.comparison import Comparison, ComparisonRow
+from equipoise.report.statistics import Difference, MeanStd
 
 HEADER = {
     "configuration": "configuration",
@@ -26,16 +26,16 @@ HEADER = {
     "up": "up",
     "down": "down",
 }
-"""Columns by name, and what they are called in English."""
+"""Columns by name, with their English headings."""
 LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰ"
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     text: str
     is_bold: bool
 
 
-def per_cent(figure: Figure, plus_minus: str = "±") -> str:
+def per_cent(figure: MeanStd, plus_minus: str = "±") -> str:
     mean = f"{100 * figure.mean:.2f}"
     return mean if math.isnan(figure.std) else f"{mean} {plus_minus} {100 * figure.std:.2f}"
 
@@ -48,16 +48,16 @@ def interval(difference: Difference | None) -> str:
 
 
 def columns(comparison: Comparison) -> list[str]:
-    """The columns that have something to say: a single row differs from nothing."""
+    """The columns to show; a single row has no differences."""
     return [name for name in HEADER if name != "delta" or len(comparison.lines) > 1]
 
 
-def rows(comparison: Comparison) -> list[list[Cell]]:
+def rows(comparison: Comparison) -> list[list[TableCell]]:
     """The cells of `columns`."""
     return [_row(line, comparison) for line in comparison.lines]
 
 
-def _row(line: Line, comparison: Comparison) -> list[Cell]:
+def _row(line: ComparisonRow, comparison: Comparison) -> list[TableCell]:
     texts = {
         "configuration": line.label + signs_of(line, comparison),
         "n": str(line.final.n),
@@ -67,31 +67,31 @@ def _row(line: Line, comparison: Comparison) -> list[Cell]:
         "up": bytes_text(line.up),
         "down": bytes_text(line.down),
     }
-    return [Cell(texts[name], name in line.leads) for name in columns(comparison)]
+    return [TableCell(texts[name], name in line.leads) for name in columns(comparison)]
 
 
-def signs_of(line: Line, comparison: Comparison) -> str:
-    """Superscript letters of the findings that concern the row, as they are listed below the table."""
+def signs_of(line: ComparisonRow, comparison: Comparison) -> str:
+    """Superscript letters of the row's findings, which are listed below the table."""
     codes = [finding.code for finding in comparison.findings]
     letters = "".join(LETTERS[codes.index(code)] for code in line.marks)
     return f" {letters}" if letters else ""
 
 
 def remarks(comparison: Comparison, language: str = "en") -> list[str]:
-    """The findings of the table, each under its letter."""
+    """The findings about the table, each with its letter."""
     return [
-        f"{letter} {LABELS[language][finding.severity]} {finding.code}: {finding.saw}"
+        f"{letter} {labels(language)[finding.severity]} {finding.code}: {finding.saw}"
         for letter, finding in zip(LETTERS, comparison.findings, strict=False)
     ]
 
 
 def metrics(comparison: Comparison) -> str:
-    """What the rows are figures of."""
+    """The metrics of the rows."""
     return ", ".join(dict.fromkeys(line.metric for line in comparison.lines))
 
 
 def paired_over(comparison: Comparison) -> list[str]:
-    """What differences have their intervals over: seeds, users, or some the one and some the other."""
+    """What differences are paired over: seeds, users, or both."""
     return sorted({line.difference.over for line in comparison.lines if line.difference}) or ["seeds"]
 
 
@@ -103,7 +103,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is: no HTML, no further cell, no line of its own."""
+    """Escapes text for a Markdown cell: no HTML, no cell separator, no line break."""
     return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
 
 
@@ -117,7 +117,7 @@ def latex(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _latex_cell(cell: Cell) -> str:
+def _latex_cell(cell: TableCell) -> str:
     text = _escaped(cell.text).replace("±", "$\\pm$").replace("–", "--")
     return f"\\textbf{{{text}}}" if cell.is_bold else text
 
@@ -152,7 +152,7 @@ def _escaped(text: str) -> str:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """The protocol every row shares, what rows differ in, and which runs stand behind each row."""
+    """The protocol that all rows share, the settings in which rows differ, and the runs behind each row."""
     shared = comparison.protocol
     keys = (
         "data.name",
@@ -175,5 +175,5 @@ def _notes(comparison: Comparison) -> list[str]:
     return [*notes, *remarks(comparison), *(_source(line) for line in comparison.lines)]
 
 
-def _source(line: Line) -> str:
+def _source(line: ComparisonRow) -> str:
     return f"{line.label}: {line.metric} of runs {', '.join(line.runs)}."

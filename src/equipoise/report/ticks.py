@@ -1,4 +1,4 @@
-"""Ticks of a logarithmic axis, all of one kind: 1, 2, 5, 10, 20, … or powers of ten, and one way to write them."""
+"""Ticks of a logarithmic axis: either 1, 2, 5, 10, 20, … or powers of ten, with one number format per axis."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import math
 from collections.abc import Sequence
 
 FEW_DECADES = 100.0
-"""Up to this ratio of the largest to the smallest value, powers of ten alone would be too few."""
+"""Up to this ratio of the largest to the smallest value, powers of ten give too few ticks."""
 MOST_TICKS = 8
 ROUNDING = 1e-6
-"""A value this close to a tick is on it: 0.01 in single precision is a little less."""
+"""Tolerance for a value on a tick: 0.01 in single precision is slightly less than 0.01."""
 PLAIN = (1e-3, 1e5)
-"""Between these, numbers are written out."""
+"""Between these, numbers are written out in full."""
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -40,12 +40,12 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def label_expression(ticks: Sequence[float]) -> str:
-    """What an axis calls its ticks, as an expression of the chart's language."""
+    """The labels of the ticks, as a Vega expression."""
     return f"{json.dumps(labels(ticks), ensure_ascii=False)}[indexof({json.dumps(list(ticks))}, datum.value)]"
 
 
 def labels(ticks: Sequence[float]) -> list[str]:
-    """Numbers written out, or all as powers of ten.
+    """The labels: all written out, or all as powers of ten.
 
     >>> labels([0.5, 1.0, 2.0]), labels([1e-7, 1e-5, 1e-3])
     (['0.5', '1', '2'], ['10⁻⁷', '10⁻⁵', '10⁻³'])

@@ -1,4 +1,4 @@
-"""Moments and times as people read them."""
+"""Formats dates and durations for people."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from equipoise.store.records import Run
 
 
 def date_text(moment: str) -> str:
-    """A stored moment to the minute.
+    """A stored time, to the minute.
 
     >>> date_text("2026-11-18T01:38:22.961532+00:00")
     '2026-11-18 01:38 UTC'
@@ -17,7 +17,8 @@ def date_text(moment: str) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """
+    """A duration with its units.
+
     >>> duration_text(7.06), duration_text(250), duration_text(7500)
     ('7.1 s', '4 min 10 s', '2 h 5 min')
     """
@@ -28,7 +29,7 @@ def duration_text(seconds: float) -> str:
 
 
 def seconds_of(run: Run) -> float | None:
-    """From its start to its end; None for a run that is not over."""
+    """Seconds from start to end; None for an unfinished run."""
     if run.finished is None:
         return None
     return (datetime.fromisoformat(run.finished) - datetime.fromisoformat(run.created)).total_seconds()

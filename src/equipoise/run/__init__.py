@@ -1,0 +1,1 @@
+"""Build, the one round loop, checkpoints, resume, sweeps, fuse."""

@@ -125,7 +125,7 @@ def merge(
         broadcast = snapshot.broadcast if federation.config.is_one_shot else {**snapshot.broadcast, **server.broadcast}
         return replace(snapshot, server=server, own=own, stopped=stopped, broadcast=broadcast), merged
     kept = {update.client: carried(federation, update) for update in updates}
-    kept = {client: own for client, own in kept.items() if own.model or own.policy or own.memory}
+    kept = {client: own for client, own in kept.items() if own.model or own.policy or own.memory or own.handle}
     server = federation.merge(snapshot.server, updates, step)
     broadcast = {**snapshot.broadcast, **server.broadcast}
     after = replace(snapshot, server=server, own={**snapshot.own, **kept}, broadcast=broadcast)
@@ -134,6 +134,8 @@ def merge(
 
 def carried(federation: Federation, update: ClientUpdate) -> ClientState:
     """What a client keeps from round to round: what is personal, its policy and its memory."""
+    if update.own.handle:
+        return ClientState(handle=update.own.handle)
     mine = {name: update.model[name] for name in federation.personal}
     return ClientState(model=mine, policy=update.own.policy, memory=update.own.memory)
 

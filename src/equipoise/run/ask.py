@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from equipoise.core.codec import flatten
-from equipoise.core.values import ClientState, ClientUpdate, Question, State, Task
+from equipoise.core.errors import ClientError
+from equipoise.core.values import ClientFailure, ClientState, Question, State, Task
 from equipoise.engine.engine import Engine
 from equipoise.engine.roster import Roster
 from equipoise.evaluate.score import Answers
@@ -15,12 +16,21 @@ NO_STATE = ClientState()
 
 
 def ask(engine: Engine, roster: Roster, merged: Merged, questions: Iterable[Question], step: int) -> Answers:
-    """The clients' answers to each question."""
+    """The clients' answers to each question; a client that gives none is an error, for nobody can answer for it."""
     return {question: _answers(engine, tasks_of(roster, merged, question, step)) for question in questions}
 
 
 def _answers(engine: Engine, tasks: Sequence[Task]) -> dict[int, State]:
-    return {result.client: result.own.report for result in engine.map(tasks) if isinstance(result, ClientUpdate)}
+    found: dict[int, State] = {}
+    for result in engine.map(tasks):
+        if isinstance(result, ClientFailure):
+            asked = tasks[0].question
+            assert asked is not None
+            what = f"client {result.client} gave no answer to the question '{asked.summary}': {result.error}"
+            fix = "run it again, or choose a server.predict that asks clients nothing, with evaluate.beside=never"
+            raise ClientError(what, where=f"checkpoint {tasks[0].step + 1}", fix=fix)
+        found[result.client] = result.own.report
+    return found
 
 
 def tasks_of(roster: Roster, merged: Merged, question: Question, step: int) -> list[Task]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,9 @@ def run_cell(order: dict[str, Any]) -> dict[str, Any]:
             if run_id is None:
                 member, config = Membership(order["sweep"], order["cell"]), check(order["config"])
                 if order["clients_of"] is not None:
-                    stored = load_clients(store, read.find_run(store, order["clients_of"]), config, folder)
-                    run_id = fuse_one(store, stored, config, member)
+                    of = read.find_run(store, order["clients_of"])
+                    with closing(load_clients(store, of, config, folder)) as stored:
+                        run_id = fuse_one(store, stored, config, member)
                 else:
                     run_id = start(store, Request(config, folder), Nobody(), member)
             else:

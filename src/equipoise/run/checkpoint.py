@@ -1,9 +1,14 @@
-"""A snapshot ⇄ named blobs: one for the server, one for each client that keeps something; the same for the best."""
+"""A snapshot ⇄ named blobs: one for the server, one for each client that keeps something; the same for the best.
+
+Beside them, after the last step: what pictures need, and the clients' models that the last round merged.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
+from typing import Any
 
 from torch import Tensor
 
@@ -12,12 +17,13 @@ from equipoise.core.values import ClientState, State
 from equipoise.run.state import Best, Snapshot
 from equipoise.server.merge import ServerState
 
-CLIENT, PICTURES = "client/", "pictures"
+CLIENT, PICTURES, UPLOAD = "client/", "pictures", "upload/"
 BEST, BEST_CLIENT = "best", "best-client/"
 FORMER_NAMES = {"gift": "broadcast", "told": "report"}
 """What groups of tensors were called in checkpoints of earlier versions."""
 
 
+NO_UPLOADS: Mapping[int, ClientState] = MappingProxyType({})
 Pieces = dict[str, tuple[object, Callable[[], bytes]]]
 """Blob name → what it is of, and how its bytes are made."""
 
@@ -38,7 +44,9 @@ class Keeper:
         self.put = put
         self.kept: dict[int, tuple[object, str]] = {}
 
-    def manifest(self, snapshot: Snapshot, pictures: State) -> dict[str, str]:
+    def manifest(
+        self, snapshot: Snapshot, pictures: State, uploads: Mapping[int, ClientState] = NO_UPLOADS
+    ) -> dict[str, str]:
         """Blob name → digest."""
         digests: dict[str, str] = {}
         kept: dict[int, tuple[object, str]] = {}
@@ -47,7 +55,8 @@ class Keeper:
             digests[name] = self.put(make()) if known is None else known[1]
             kept[id(of)] = (of, digests[name])  # held, so that no other object takes its number
         self.kept = kept
-        return digests | {name: self.put(data) for name, data in pack_pictures(pictures).items()}
+        packed = {**pack_pictures(pictures), **{f"{UPLOAD}{client}": _own(sent) for client, sent in uploads.items()}}
+        return digests | {name: self.put(data) for name, data in packed.items()}
 
 
 def _pieces(snapshot: Snapshot) -> Pieces:
@@ -68,7 +77,7 @@ def _of_clients(own: Mapping[int, ClientState], prefix: str) -> Pieces:
 
 
 def _own(state: ClientState) -> bytes:
-    return encode({}, flatten(state.groups()))
+    return encode({"handle": state.handle}, flatten(state.groups()))
 
 
 def _chosen(best: Best) -> bytes:
@@ -83,13 +92,22 @@ def unpack(blobs: Mapping[str, bytes]) -> Snapshot:
     return Snapshot(server, _clients(blobs, CLIENT), frozenset(header["stopped"]), broadcast, _best(blobs))
 
 
+def unpack_uploads(blobs: Mapping[str, bytes]) -> dict[int, ClientState]:
+    """Client → the model and the report that it sent in the last round; empty where they were not kept."""
+    return _clients(blobs, UPLOAD)
+
+
 def _groups(tensors: State) -> dict[str, dict[str, Tensor]]:
     return {FORMER_NAMES.get(name, name): group for name, group in unflatten(tensors).items()}
 
 
 def _clients(blobs: Mapping[str, bytes], prefix: str) -> dict[int, ClientState]:
     found = {name.removeprefix(prefix): data for name, data in blobs.items() if name.startswith(prefix)}
-    return {int(client): ClientState.of(_groups(decode(data)[1])) for client, data in found.items()}
+    return {int(client): _client(*decode(data)) for client, data in found.items()}
+
+
+def _client(header: Mapping[str, Any], tensors: State) -> ClientState:
+    return ClientState.of(_groups(tensors), header.get("handle", ""))
 
 
 def _best(blobs: Mapping[str, bytes]) -> Best | None:

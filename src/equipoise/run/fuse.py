@@ -9,6 +9,7 @@ that was fused before is found, not made again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -92,6 +93,9 @@ class Stored:
     """Where clients answer what servers ask."""
     folder: Path | None
 
+    def close(self) -> None:
+        self.engine.close()
+
 
 def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | None = None) -> list[str]:
     """The ids of the fused runs, in the order of the servers."""
@@ -109,8 +113,8 @@ def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | No
         known |= {other.fingerprint(): found.run_id for found in done if found.environment["content"] == content}
     missing = {other.fingerprint(): other for other in wanted if other.fingerprint() not in known}
     if missing:
-        stored = load_clients(store, run, config, data_path)
-        known |= {key: fuse_one(store, stored, other) for key, other in missing.items()}
+        with closing(load_clients(store, run, config, data_path)) as stored:
+            known |= {key: fuse_one(store, stored, other) for key, other in missing.items()}
     return [known[other.fingerprint()] for other in wanted]
 
 
@@ -162,7 +166,7 @@ def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = 
         announce(store, run_id, Request(config, stored.folder), federation, member)
         rows, event = rows_of(federation, scores, step), Event("fused", text, detail={"from": stored.run.run_id})
         manifest = {**stored.checkpoint.manifest, **{name: blobs.put(store, data) for name, data in packed.items()}}
-        write.commit_step(store, run_id, step, rows, [event], manifest)
+        write.commit_step(store, run_id, step, rows, [event, *stored.engine.take_events()], manifest)
         write.finish(store, run_id, "done")
     look_back(store, run_id)
     return run_id

@@ -32,13 +32,16 @@ from equipoise.config.loader import (
     source_flat,
     value_of,
 )
+from equipoise.config.plugins import KEY, with_plugins
 from equipoise.config.schema import Config, check
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import suggestion
 
-KEYS = ("preset", *SWEEP_KEYS)
+KEYS = ("preset", KEY, *SWEEP_KEYS)
 Point = tuple[str, tuple[Any, ...]]
 """A row's label, and its value on each axis."""
+Overrides = Sequence[str] | Mapping[str, Any]
+"""`key=value` texts, or a mapping in which a list is an axis."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,11 @@ class Grid:
         return hashlib.sha256(json.dumps(sorted(rows.items())).encode()).hexdigest()
 
 
-def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = None, name: str | None = None) -> Grid:
-    """A sweep file, or any preset; `key=a,b` on the command adds an axis, and `key=a` beats what the file says."""
+def load_grid(source: str, overrides: Overrides = (), seeds: Any = None, name: str | None = None) -> Grid:
+    """A sweep file, or any preset; `key=a,b` on the command adds an axis, and `key=a` beats what the file says.
+
+    In a mapping of overrides a list is an axis; a setting that is itself a list is a list of one list.
+    """
     path = find_preset(source)
     raw = read_yaml(path)
     is_sweep = any(key in raw for key in SWEEP_KEYS)
@@ -72,10 +78,11 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
     unknown = [Problem(key, f"unknown key in a sweep{suggestion(key, list(KEYS))}") for key in plan.keys() - set(KEYS)]
     if unknown:
         raise ConfigError(sorted(unknown), where=str(path))
-    scale, overrides = _scale(plan.get("scales") or {}, overrides)
-    fixed, axes = _axes(overrides, plan.get("grid") or {})
+    scale, fixed, given = _given(overrides, plan.get("scales") or {})
+    axes = {key: values for key, values in {**_listed(plan.get("grid") or {}), **given}.items() if key not in fixed}
     data_path = fixed.pop("data.path", None)
-    common = flat(plan.get("base") or {})
+    code = {KEY: plan[KEY]} if plan.get(KEY) else {}
+    common = with_plugins(flat((plan.get("base") or {}) | code), path.parent)
     base = layered(layered(source_flat(str(plan.get("preset", "fedavg"))), common), flat(scale.settings))
     named = plan.get("cells") or {"": {}}
     if not isinstance(named, Mapping):
@@ -88,7 +95,7 @@ def load_grid(source: str, overrides: Sequence[str] = (), seeds: str | None = No
         ((label, values), layered(layered(layered(base, row), _point(axes, values)), fixed))
         for (label, row), values in product(rows.items(), product(*axes.values()))
     ]
-    cells = _cells(points, list(axes), _seeds(seeds or plan.get("seeds", 3)))
+    cells = _cells(points, list(axes), _seeds(plan.get("seeds", 3) if seeds is None else seeds))
     usual = f"{source} scale={scale.name}" if scale.name else source
     return Grid(name or usual, cells, Path(data_path) if data_path else None, name is not None)
 
@@ -101,19 +108,30 @@ class Scale:
     settings: Mapping[str, Any]
 
 
-def _scale(scales: Mapping[str, Any], overrides: Sequence[str]) -> tuple[Scale, list[str]]:
-    """The chosen scale, and the overrides without the choice; a sweep without scales has one that says nothing."""
+def _given(overrides: Overrides, scales: Mapping[str, Any]) -> tuple[Scale, Flat, dict[str, list[Any]]]:
+    """The chosen scale, what is fixed, and the axes of overrides."""
+    if isinstance(overrides, Mapping):
+        rest = {key: value for key, value in overrides.items() if key != "scale"}
+        settings = flat_overrides(rest)
+        axes = {key: list(value) for key, value in settings.items() if isinstance(value, list | tuple) and key != KEY}
+        fixed = {key: value for key, value in settings.items() if key not in axes}
+        return _scale(scales, overrides.get("scale")), fixed, axes
+    asked = [text.removeprefix("scale=") for text in overrides if text.startswith("scale=")]
+    fixed, axes = _split([text for text in overrides if not text.startswith("scale=")])
+    return _scale(scales, asked[-1] if asked else None), fixed, axes
+
+
+def _scale(scales: Mapping[str, Any], asked: str | None) -> Scale:
+    """The scale that was asked for, or the first; a sweep without scales has one that says nothing."""
     if not isinstance(scales, Mapping) or not all(isinstance(value or {}, Mapping) for value in scales.values()):
         raise ConfigError([Problem("scales", f"expected a name and settings for each, got {scales!r}")])
-    asked = [text.removeprefix("scale=") for text in overrides if text.startswith("scale=")]
-    rest = [text for text in overrides if not text.startswith("scale=")]
-    if not scales and not asked:
-        return Scale("", {}), rest
-    name = asked[-1] if asked else next(iter(scales))
+    if not scales and asked is None:
+        return Scale("", {})
+    name = next(iter(scales)) if asked is None else asked
     if name not in scales:
         known = suggestion(name, list(scales)) if scales else "; this sweep has none"
         raise ConfigError([Problem("scale", f"scale '{name}' is not known{known}")])
-    return Scale(name, scales[name] or {}), rest
+    return Scale(name, scales[name] or {})
 
 
 def _cells(points: Sequence[tuple[Point, Flat]], axes: list[str], seeds: list[int]) -> list[Cell]:
@@ -158,22 +176,26 @@ def _slug(label: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")
 
 
-def _axes(overrides: Sequence[str], grid: Mapping[str, Any]) -> tuple[Flat, dict[str, list[Any]]]:
-    """(fixed overrides, axes): `key=a,b` is an axis, `key=a` is fixed and takes the key out of the file's grid."""
-    axes = {key: values if isinstance(values, list) else [values] for key, values in flat(grid).items()}
-    fixed_texts = []
+def _listed(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The axes of a file."""
+    return {key: values if isinstance(values, list) else [values] for key, values in flat(grid).items()}
+
+
+def _split(overrides: Sequence[str]) -> tuple[Flat, dict[str, list[Any]]]:
+    """(what is fixed, axes): `key=a,b` is an axis, `key=a` is fixed."""
+    axes: dict[str, list[Any]] = {}
+    fixed = []
     for text in overrides:
         key, _, value = text.partition("=")
         parts = value.split(",")
-        if len(parts) > 1 and not value.startswith(("[", "{")):
+        if len(parts) > 1 and not value.startswith(("[", "{")) and key != KEY:
             if "" in parts:
                 raise ConfigError([Problem(key, f"an empty value in '{value}'")])
             (canonical,) = flat_overrides([f"{key}=0"])
             axes[canonical] = [value_of(part) for part in parts]
         else:
-            fixed_texts.append(text)
-    fixed = flat_overrides(fixed_texts)
-    return fixed, {key: values for key, values in axes.items() if key not in fixed}
+            fixed.append(text)
+    return flat_overrides(fixed), axes
 
 
 def _seeds(given: Any) -> list[int]:

@@ -14,8 +14,10 @@ from collections.abc import Iterator
 
 import torch
 
+from equipoise.config.traits import ONE_MODEL
+from equipoise.core.registry import PREDICTS
 from equipoise.core.stopwatch import WATCH
-from equipoise.core.values import Question
+from equipoise.core.values import ClientState, Question
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.engine.engine import Engine
 from equipoise.run.advance import Advanced, Begun, Tick, advance, begin
@@ -36,7 +38,7 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
     for step in range(first, federation.config.steps):
         done = advance(federation, engine, snapshot, ahead or begin(federation, engine, snapshot, step), tick)
         answers = ask(engine, federation.roster, done.merged, questions(federation, done), step)
-        snapshot = done.snapshot
+        events, snapshot = [*done.events, *engine.take_events()], done.snapshot
         ahead = begin(federation, engine, snapshot, step + 1) if is_certain(federation, step + 1) else None
         WATCH.lap("merge")
         judged = judge(federation, done, answers)
@@ -44,13 +46,22 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
         WATCH.lap("evaluate")
         rows = rows_of(federation, numbers(federation, done, judged), step)
         WATCH.lap("merge")
-        yield Record(step, rows, [*done.events, *judged.events], snapshot, judged.pictures)
+        uploads = read_when_predicting(federation, done) if judged.is_over else {}
+        yield Record(step, rows, [*events, *judged.events], snapshot, judged.pictures, uploads)
         if judged.is_over:
             return
 
 
 def first_snapshot(federation: Federation) -> Snapshot:
     return Snapshot(ServerState(federation.start), broadcast=federation.first_broadcast(federation.start))
+
+
+def read_when_predicting(federation: Federation, done: Advanced) -> dict[int, ClientState]:
+    """What clients sent in a round, if predicting needs it: without rounds it is kept as their own state."""
+    predict = federation.method.predict
+    if federation.carries or predict is None or ONE_MODEL in PREDICTS.find(predict).traits:
+        return {}
+    return {update.client: ClientState(model=update.model, report=update.own.report) for update in done.updates}
 
 
 def questions(federation: Federation, done: Advanced) -> list[Question]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import torch
+from dataclasses import replace
 
 from equipoise.balance.entropy import EntropyOptions
-from equipoise.client.train import first_losses
 from equipoise.config.traits import LABELS
-from equipoise.core.values import Event
+from equipoise.core.values import ClientUpdate, Event
+from equipoise.engine.engine import Engine
+from equipoise.engine.node import FIRST_LOSSES
 from equipoise.run.advance import plan
 from equipoise.run.build import Federation
 from equipoise.run.state import Snapshot
 
 
-def opening(federation: Federation, snapshot: Snapshot) -> list[Event]:
+def opening(federation: Federation, engine: Engine, snapshot: Snapshot) -> list[Event]:
     """The cap of a learned λ policy, as a formula with numbers; that `entropy` has nothing to go by in a history."""
     balance, config = federation.method.balance, federation.config
     if isinstance(config.balance, EntropyOptions) and LABELS not in config.kind.offers:
@@ -21,11 +22,11 @@ def opening(federation: Federation, snapshot: Snapshot) -> list[Event]:
         return [Event("lambda-constant", text)]
     if balance.cap is None:
         return []
-    task = plan(federation, snapshot, 0)[0]
-    torch.set_num_threads(config.engine.threads)
-    losses = first_losses(federation.site.recipe(), task)
-    assert losses.align is not None, "a policy with a cap weighs an alignment term"
-    base, align = losses.base.item(), losses.align.item()
+    task = replace(plan(federation, snapshot, 0)[0], question=FIRST_LOSSES)
+    (answer,) = engine.map([task])
+    assert isinstance(answer, ClientUpdate)
+    assert "align" in answer.own.report, "a policy with a cap weighs an alignment term"
+    base, align = answer.own.report["base"].item(), answer.own.report["align"].item()
     cap = balance.cap(base, align)
     name, lam_max = config.balance.name, getattr(config.balance, "lam_max", None)
     text = f"{name}: {cap.formula} (client {task.client}, first batch: L_b {base:.4g}, L_a {align:.4g})"

@@ -31,6 +31,7 @@ from equipoise.diagnose.stored import stored
 from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import Keeper, unpack
+from equipoise.run.extend import extended, extension, lengthened
 from equipoise.run.guard import Guard, Reaction, healed
 from equipoise.run.loop import federate, first_snapshot
 from equipoise.run.opening import opening
@@ -38,7 +39,7 @@ from equipoise.run.state import Snapshot
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
-from equipoise.store.records import Client, NewRun, Partition, Run, new_run_id
+from equipoise.store.records import Client, NewRun, PartitionRecord, Run, new_run_id
 
 COLLECT_EVERY = 10
 """Steps between two collections of files that no checkpoint refers to any more."""
@@ -71,23 +72,34 @@ def start(store: Store, request: Request, watch: Watch, member: Membership = ALO
     return run_id
 
 
-def resume(store: Store, run: Run, watch: Watch, data_path: Path | None = None) -> None:
-    """Go on with a run that was stopped, killed or failed, from its newest whole checkpoint."""
-    if run.status == "done":
-        raise ConfigError(f"run '{run.run_id}' is done: there is nothing left to resume", fix="start a new run")
+def resume(
+    store: Store, run: Run, watch: Watch, data_path: Path | None = None, rounds: int | str | None = None
+) -> None:
+    """Go on with a run that was stopped, killed or failed, from its newest whole checkpoint.
+
+    `rounds`, a total or "+20", makes the run longer; then a run that is done goes on as well.
+    """
+    if run.status == "done" and rounds is None:
+        fix = "start a new run, or give more rounds: `equipoise resume RUN --rounds +20`"
+        raise ConfigError(f"run '{run.run_id}' is done: there is nothing left to resume", fix=fix)
     if run.version != __version__:
         what = f"run '{run.run_id}' was started by version {run.version}; this is {__version__}"
         raise ConfigError(f"{what}, whose numbers may differ", fix="install that version, or start a new run")
     folder, was = folder_of(run, data_path), run.status
     with write.hold(store, run.run_id):  # from here on it looks alive, since we hold it
         run = read.find_run(store, run.run_id)
-        if run.status == "done":  # another process finished it while we waited
+        if run.status == "done" and rounds is None:  # another process finished it while we waited
             return
         so_far = [recorded.event for recorded in read.events(store, run.run_id)]
-        federation = build(healed(check(run.config), so_far), folder)
+        config = check(run.config) if rounds is None else extended(run, so_far, rounds)
+        federation = build(healed(config, so_far), folder)
         here = require_same_data(run, federation, folder)
         server = run.environment.get("predict", here["predict"])  # a healed run was given another one later
-        write.restart(store, run.run_id, {**here, "predict": server})
+        if rounds is None:
+            write.restart(store, run.run_id, {**here, "predict": server})
+        else:
+            longer = lengthened(run, config, {**here, "predict": server})
+            write.extend(store, longer, extension(store, run, config))
         snapshot, first = _newest(store, run.run_id, federation)
         text = f"was {was}; goes on after {first} of {federation.config.steps} checkpoints"
         write.add_events(store, run.run_id, [Event("resumed", text), *_changes(run.environment, here)])
@@ -109,7 +121,7 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
         cell=member.cell,
         environment=surroundings(federation, request.data_path),
     )
-    owned = Partition(
+    owned = PartitionRecord(
         fingerprint=partition.fingerprint,
         name=partition.name,
         options=config.partition.model_dump(),
@@ -138,7 +150,7 @@ def folder_of(run: Run, given: Path | None) -> Path | None:
     return given or (Path(known) if known else None)
 
 
-def require_same_data(run: Run, federation: Federation, folder: Path | None) -> dict[str, str | int | None]:
+def require_same_data(run: Run, federation: Federation, folder: Path | None) -> dict[str, Any]:
     """What surrounds the federation now; refused if its data is not what the run began with."""
     here = surroundings(federation, folder)
     if here["content"] != run.environment["content"] or federation.partition.fingerprint != run.partition:
@@ -147,9 +159,10 @@ def require_same_data(run: Run, federation: Federation, folder: Path | None) -> 
     return here
 
 
-def surroundings(federation: Federation, data_path: Path | None) -> dict[str, str | int | None]:
+def surroundings(federation: Federation, data_path: Path | None) -> dict[str, Any]:
     """What the numbers depend on beside the configuration: the data's folder and content, and what computes."""
     folder = data_folder(data_path)
+    plugins = [plugin.model_dump(exclude={"source"}) for plugin in federation.config.plugins]
     return {
         "data_path": str(folder.expanduser().resolve()) if folder else None,
         "content": federation.judge.content,
@@ -160,6 +173,7 @@ def surroundings(federation: Federation, data_path: Path | None) -> dict[str, st
         "torch": torch.__version__,
         "numpy": np.__version__,
         "machine": platform.machine(),
+        **({"plugins": plugins} if plugins else {}),
     }
 
 
@@ -203,10 +217,6 @@ def _carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snaps
         for recorded in read.events(store, run_id):
             if recorded.event.kind in ANNOUNCED:
                 watch.note(f"{'! ' if is_alarming(recorded.event) else ''}{recorded.event.message}")
-        if first == 0:
-            for event in opening(federation, snapshot):
-                write.add_events(store, run_id, [event])
-                watch.note(event.message)
         WATCH.lap("start")
         guard = Guard(federation.config, stored(store, read.find_run(store, run_id)))
         left: Left | None = _reacted(store, run_id, guard.look(first - 1), watch, Left(federation, snapshot, first))
@@ -253,9 +263,12 @@ def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watc
     """Take steps, committing each, until the run is over or goes on under another configuration."""
     engine, keeper = make_engine(left.federation.site), Keeper(partial(blobs.put, store))
     try:
+        for event in opening(left.federation, engine, left.snapshot) if left.first == 0 else ():
+            write.add_events(store, run_id, [event])
+            watch.note(event.message)
         for record in federate(left.federation, engine, left.snapshot, left.first, watch.tick):
             with blobs.referring(store):
-                manifest = keeper.manifest(record.snapshot, record.pictures)
+                manifest = keeper.manifest(record.snapshot, record.pictures, record.uploads)
                 write.commit_step(store, run_id, record.step, record.rows, record.events, manifest)
             write.prune(store, run_id)
             WATCH.lap("store")

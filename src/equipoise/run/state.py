@@ -37,10 +37,14 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Record:
-    """One finished step: its numbers, its events, the state the next one starts from, and what pictures need."""
+    """One finished step: its numbers, its events, the state the next one starts from, and what pictures need.
+
+    uploads: after the last round, the models and reports that clients sent, if the server's way to predict reads them.
+    """
 
     step: int
     rows: Sequence[Row]
     events: Sequence[Event]
     snapshot: Snapshot
     pictures: State = field(default_factory=dict)
+    uploads: Mapping[int, ClientState] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Merges and ways to predict: one per file."""

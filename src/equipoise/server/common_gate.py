@@ -35,7 +35,7 @@ def common_gate(view: ServerView, merged: Merged) -> Tensor:
 
 @asks("common-sums", through="common")
 def common(view: ServerView, merged: Merged) -> Tensor:
-    head = solved([view.answers[client.client] for client in ordered(merged)])
+    head = view.once("head", lambda: solved([view.answers[client.client] for client in ordered(merged)]))
     return (TEMPERATURE * applied(head, view.outputs(COMMON).features)).softmax(1).float()
 
 

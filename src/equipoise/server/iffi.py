@@ -30,7 +30,7 @@ def _informed(view: ServerView, merged: Merged) -> tuple[Tensor, Tensor]:
     """Features [K, N, D] and u [K, N]."""
     states = [client.model for client in ordered(merged)]
     features = torch.stack([view.outputs(state).features for state in states])
-    noise = torch.stack([view.noise(state).features.mean(0) for state in states])
+    noise = view.once("noise", lambda: torch.stack([view.noise(state).features.mean(0) for state in states]))
     return features, 1 - F.cosine_similarity(features, noise[:, None], dim=2)
 
 

@@ -6,14 +6,15 @@ probability-ensemble  Σ_k (n_k / n)·softmax(logits_k)
 logit-ensemble        softmax(Σ_k (n_k / n)·logits_k)
 
 A way to predict that needs something of the clients' own samples asks one question (`@asks`); every client answers it
-as a task, and the view has the answers.
+as a task, and the view has the answers. What it makes of clients alone, whatever the samples, it makes through
+`view.once`: a model that leaves its run keeps the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -22,6 +23,16 @@ from equipoise.core.values import ClientUpdate, Question, State
 from equipoise.models.classifier import ModelOutput
 
 Outputs = Callable[[State], ModelOutput]
+FromClients = TypeVar("FromClients", Tensor, State)
+
+
+class Once(Protocol):
+    def __call__(self, name: str, make: Callable[[], FromClients], /) -> FromClients: ...
+
+
+def each_time(name: str, make: Callable[[], FromClients]) -> FromClients:
+    """Makes it anew: right while clients still train."""
+    return make()
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,8 @@ class ServerView:
     """What a model says of samples without content, which the server draws itself."""
     answers: Mapping[int, State] = field(default_factory=dict)
     """Client → its answer to the question that this way to predict asks."""
+    once: Once = each_time
+    """(name, how to make it) → what depends on the clients alone, not on the samples that are to be classified."""
 
 
 @dataclass(frozen=True)

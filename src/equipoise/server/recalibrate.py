@@ -19,7 +19,8 @@ SAMPLES = "samples"
 
 @asks("batch-statistics", through="merged")
 def recalibrated_average(view: ServerView, merged: Merged) -> Tensor:
-    return view.outputs(recalibrated(merged.model, view.answers)).logits.softmax(1)
+    model = view.once("recalibrated", lambda: recalibrated(merged.model, view.answers))
+    return view.outputs(model).logits.softmax(1)
 
 
 def recalibrated(model: State, answers: Mapping[int, State]) -> State:

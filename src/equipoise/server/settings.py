@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipoise.config.traits import BATCH_NORM, MEANS, PROTOTYPES, SECOND_EXCHANGE
+from equipoise.config.traits import BATCH_NORM, MEANS, ONE_MODEL, PROTOTYPES, SECOND_EXCHANGE
 from equipoise.core.registry import PREDICTS, SUMMARIES
 
 PREDICTS.declare("common-gate", "equipoise.server.common_gate:common_gate")
@@ -13,13 +13,15 @@ PREDICTS.declare("anchors", "equipoise.server.feature_average:anchors", traits=(
 PREDICTS.declare("iffi", "equipoise.server.iffi:iffi", traits=(PROTOTYPES,))
 PREDICTS.declare("iffi-published", "equipoise.server.iffi:iffi_published", traits=(PROTOTYPES,))
 PREDICTS.declare("nearest-mean", "equipoise.server.means:nearest_mean", traits=(MEANS,))
-PREDICTS.declare("parameter-average", "equipoise.server.predict:parameter_average", aliases=("model",))
+PREDICTS.declare(
+    "parameter-average", "equipoise.server.predict:parameter_average", aliases=("model",), traits=(ONE_MODEL,)
+)
 PREDICTS.declare("probability-ensemble", "equipoise.server.predict:probability_ensemble")
 PREDICTS.declare("logit-ensemble", "equipoise.server.predict:logit_ensemble")
 PREDICTS.declare(
     "recalibrated-average",
     "equipoise.server.recalibrate:recalibrated_average",
-    traits=(BATCH_NORM, SECOND_EXCHANGE),
+    traits=(BATCH_NORM, ONE_MODEL, SECOND_EXCHANGE),
 )
 PREDICTS.declare(
     "statistics-exchange",
@@ -32,4 +34,5 @@ SUMMARIES.declare("energies", "equipoise.server.energy_gate:energies")
 SUMMARIES.declare("typicality", "equipoise.server.typicality_gate:energies_and_classes")
 SUMMARIES.declare("common-sums", "equipoise.server.common_gate:common_sums")
 SUMMARIES.declare("joint-sums", "equipoise.server.statistics_exchange:joint_sums")
+SUMMARIES.declare("local-accuracy", "equipoise.server.local_accuracy:local_accuracy")
 SUMMARIES.declare("batch-statistics", "equipoise.server.recalibrate:batch_statistics")

@@ -18,7 +18,7 @@ from equipoise.server.ridge import applied, concatenated, solved, sums
 @asks("joint-sums", through="all")
 def statistics_exchange(view: ServerView, merged: Merged) -> Tensor:
     clients = ordered(merged)
-    head = solved([view.answers[client.client] for client in clients])
+    head = view.once("head", lambda: solved([view.answers[client.client] for client in clients]))
     features = concatenated([view.outputs(client.model).features for client in clients])
     return applied(head, features).softmax(1).float()
 

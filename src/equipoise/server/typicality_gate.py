@@ -37,7 +37,8 @@ def typicality_gate(view: ServerView, merged: Merged) -> Tensor:
 def _typical(view: ServerView, client: ClientUpdate, answer: State) -> Tensor:
     """t̃_k [N]."""
     report = {name.removeprefix(CLASSES): tensor for name, tensor in answer.items() if name.startswith(CLASSES)}
-    score = typicality(view.outputs(client.model).features, report)
+    turn = view.once(f"turn-{client.client}", lambda: torch.linalg.cholesky(report["precision"]))
+    score = _nearness(view.outputs(client.model).features, report["means"], turn)
     return (score - report["mean"]) / report["deviation"]
 
 
@@ -61,7 +62,12 @@ def own_classes(own: OwnSamples) -> State:
 
 
 def typicality(features: Tensor, report: State) -> Tensor:
+    """t_k [N]."""
+    return _nearness(features, report["means"], torch.linalg.cholesky(report["precision"]))
+
+
+def _nearness(features: Tensor, means: Tensor, turn: Tensor) -> Tensor:
+    """`turn` makes a distance under the precision a plain one: turn·turnᵀ = Σ⁻¹."""
     z = F.normalize(features, dim=1).double()
-    turn = torch.linalg.cholesky(report["precision"])
-    nearest = torch.cdist(z @ turn, report["means"] @ turn).amin(1)
+    nearest = torch.cdist(z @ turn, means @ turn).amin(1)
     return (-0.5 * nearest.square()).float()

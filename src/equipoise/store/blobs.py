@@ -1,8 +1,8 @@
-"""Bytes kept beside the database under the hash of their content.
+"""Files beside the database, named by the hash of their content.
 
     equipoise.blobs/ab/abcdef….safetensors     digest = sha256(content), in hexadecimal
 
-A file is whole or absent: it is written under another name, forced to disk and renamed. What is read is hashed again.
+A file is complete or absent: it is written under a temporary name, synced to disk and renamed. Reading checks the hash.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ PART = ".part-"
 
 
 @dataclass(frozen=True)
-class Collected:
-    """What a collection removed: how many files, how many bytes."""
+class CollectedBlobs:
+    """How many files and bytes a garbage collection removed."""
 
     files: int
     size: int
 
 
 def put(store: Store, data: bytes) -> str:
-    """Keep the bytes; their digest. Bytes that are there already are compared, so a damaged file is replaced."""
+    """Stores the bytes and returns their digest. An existing file is compared, so a damaged one is replaced."""
     digest = hashlib.sha256(data).hexdigest()
     path = blob_path(store, digest)
     try:
@@ -47,17 +47,17 @@ def put(store: Store, data: bytes) -> str:
 
 
 def is_there(store: Store, digest: str) -> bool:
-    """Whether there is a file of that digest; what is in it is not read."""
+    """Whether a file of that digest exists; its content is not checked."""
     return blob_path(store, digest).is_file()
 
 
 def size(store: Store, digest: str) -> int:
-    """Bytes of that file; none where it is not there."""
+    """Size of that file in bytes; 0 if it does not exist."""
     return _size(blob_path(store, digest))
 
 
 def unreferenced(store: Store, referenced: Collection[str]) -> int:
-    """Bytes of all files that none of these digests names."""
+    """Total size of the files whose digests are not listed."""
     kept = {blob_path(store, digest) for digest in referenced}
     found = (path for folder in store.blobs.glob("??") for path in folder.iterdir())
     return sum(_size(path) for path in found if path not in kept)
@@ -71,7 +71,7 @@ def _size(path: Path) -> int:
 
 
 def get(store: Store, digest: str) -> bytes:
-    """The bytes of that digest; a missing or changed file is an error that names it."""
+    """The bytes of that digest. A missing or changed file raises an error that names it."""
     path = blob_path(store, digest)
     fix = "`equipoise resume` goes back to the newest checkpoint that is whole"
     try:
@@ -89,13 +89,13 @@ def get(store: Store, digest: str) -> bytes:
 
 @contextmanager
 def referring(store: Store) -> Iterator[None]:
-    """Around putting blobs and committing what refers to them: no collection takes them away in between."""
+    """Protects new blobs from garbage collection until the transaction that refers to them is committed."""
     with locked(store.blobs / "gc.lock", fcntl.LOCK_SH):
         yield
 
 
-def gc(store: Store, referenced: Callable[[], Collection[str]]) -> Collected:
-    """Remove blobs that nothing refers to and what killed writers left; `referenced` is asked under the lock."""
+def gc(store: Store, referenced: Callable[[], Collection[str]]) -> CollectedBlobs:
+    """Removes unreferenced blobs and leftovers of killed writers; `referenced` is called while the lock is held."""
     removed = []
     try:
         with locked(store.blobs / "gc.lock"):
@@ -106,7 +106,7 @@ def gc(store: Store, referenced: Callable[[], Collection[str]]) -> Collected:
                     path.unlink()
     except OSError as error:
         raise from_disk(error, str(store.blobs)) from error
-    return Collected(len(removed), sum(removed))
+    return CollectedBlobs(len(removed), sum(removed))
 
 
 def blob_path(store: Store, digest: str) -> Path:

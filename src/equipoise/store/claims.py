@@ -1,9 +1,9 @@
-"""Pieces of work that one process takes, of all that share a store: on this machine, or on several over PostgreSQL.
+"""Claims: each piece of work goes to one process among all that share a store, on one machine or on several.
 
     SQLite       a flock on a file beside the blobs
     PostgreSQL   a session's advisory lock
 
-Both are let go of when the process ends, however it ends, and its machine too.
+Both locks are released when the process or its machine ends, however it ends. Several machines need PostgreSQL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from equipoise.store.transact import Store
 
 
 class Claims:
-    """What this process has taken. Asking for what another one has taken is answered at once: no."""
+    """The claims of this process. `take` never waits: it returns False if another process holds the claim."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -28,7 +28,7 @@ class Claims:
         self._session: Connection | None = None
 
     def take(self, key: str) -> bool:
-        """Whether it is ours now, or was already."""
+        """Whether this process holds the claim now."""
         if key in self._keys or key in self._files:
             return True
         if self._store.writer.dialect.name == "postgresql":
@@ -69,5 +69,5 @@ class Claims:
         return self._session.scalar(text(query), {"key": int.from_bytes(self._digest(key), "big", signed=True)})
 
     def _digest(self, key: str) -> bytes:
-        """Of the store too: a PostgreSQL server has one set of locks for all stores of a database."""
+        """A hash of the key and the store, because a PostgreSQL database shares its locks among all stores."""
         return hashlib.blake2b(f"{self._store.blobs}/{key}".encode(), digest_size=8).digest()

@@ -1,4 +1,4 @@
-"""Open a store: an SQLite file by its path, or a PostgreSQL database by its URL."""
+"""Opens a store: an SQLite file by its path, or a PostgreSQL database by its URL."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def default_location() -> str:
 
 
 def open_store(location: str | Path | None = None, *, patience: float = 30.0) -> Store:
-    """The store at a path or URL, made if it is not there and brought up to date if an older version wrote it.
+    """Opens the store at a path or URL. A missing store is created; one of an older version is migrated.
 
-    `patience`: how many seconds to wait for another process's write before giving up with an error.
+    `patience` is how many seconds to wait for another process's write before raising an error.
     """
     place = str(location if location is not None else default_location())
     store = _postgres(place, patience) if "://" in place else _sqlite(place, patience)
@@ -44,7 +44,7 @@ def open_store(location: str | Path | None = None, *, patience: float = 30.0) ->
 
 
 def open_existing(location: str | None = None) -> Store:
-    """The store at a path or URL for commands that only look: a file that is not there is not made."""
+    """Opens a store for commands that only read: a missing file is an error, not created."""
     place = location or default_location()
     if "://" not in place and not Path(place).exists():
         fix = "`equipoise run` makes it; --store or EQUIPOISE_STORE names another one"
@@ -80,18 +80,18 @@ def _postgres(place: str, patience: float) -> Store:
 
 
 def _bring_up_to_date(store: Store) -> None:
-    """Read first: a store that is current is never written to by opening it."""
+    """Migrates an older store. Opening a store that is up to date writes nothing."""
     if store.writer.dialect.name != "sqlite":
         if not is_current(store):
             migrate(store)
     elif _is_empty(Path(store.location)) or not is_current(store):
-        # the first process turns the log on, which SQLite does not allow while others look
+        # the first process turns on the write-ahead log, which SQLite forbids while others read
         with locked(store.blobs / "migrate.lock"):
             migrate(store)
 
 
 def _with_its_folder(store: Store) -> Store:
-    """A server's database remembers where its files are, so that every folder it is used from finds the same ones."""
+    """The store with its folder of blobs. PostgreSQL records that folder, so that all users share it."""
     if store.writer.dialect.name == "sqlite":
         return store
     known = _known_folder(store)

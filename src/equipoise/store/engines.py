@@ -1,11 +1,11 @@
-"""How each database is spoken to.
+"""SQLAlchemy engines: how to connect to each database.
 
-SQLite: write-ahead log, so readers and the writer never wait for each other; a write transaction takes the write lock
-at its start (BEGIN IMMEDIATE), so it waits in one place and never fails halfway. `synchronous = FULL`: a process that
-is killed loses nothing with NORMAL either, but a power cut could then undo the newest commits and bring back a
-checkpoint whose blobs have been removed since. One fsync per step costs milliseconds; a step takes seconds.
+SQLite: a write-ahead log, so readers and the writer never wait for each other. A write transaction takes the write
+lock at its start (BEGIN IMMEDIATE), so it waits in one place and never fails halfway. `synchronous = FULL`: with NORMAL
+a killed process loses nothing, but a power cut could undo the newest commits and bring back a checkpoint whose blobs
+are already removed. One fsync per step costs milliseconds; a step takes seconds.
 
-PostgreSQL: psycopg; `lock_timeout` plays the part of SQLite's busy timeout.
+PostgreSQL: psycopg; `lock_timeout` replaces SQLite's busy timeout.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def sqlite_engines(path: Path, patience: float) -> tuple[Engine, Engine]:
 
 def _sqlite(uri: str, patience: float, begin: str) -> Engine:
     def connect() -> sqlite3.Connection:
-        # the driver's own transactions are off: it would begin deferred ones, and only before some statements
+        # the driver's own transactions are off: they are deferred, and begin only before some statements
         return sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
@@ -66,6 +66,6 @@ def _postgres(url: URL, patience: float, read_only: bool | None) -> Engine:
     def set_up(connection: Any, _: Any) -> None:
         connection.execute(f"SET lock_timeout = {max(1, round(patience * 1000))}")
         connection.commit()
-        connection.read_only = read_only  # None: as the server has it
+        connection.read_only = read_only  # None: the server's default
 
     return engine

@@ -1,6 +1,6 @@
-"""What databases and disks complain about, in words: what happened, where, what to do next.
+"""Translates errors of databases and disks into messages: what happened, where, what to do next.
 
-SQLite names the complaint by a result code, PostgreSQL by an SQLSTATE, the operating system by an errno.
+SQLite identifies a problem by a result code, PostgreSQL by an SQLSTATE, the operating system by an errno.
 """
 
 from __future__ import annotations
@@ -14,24 +14,30 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from equipoise.core.errors import StoreError, WrongStore
 
 
-class Complaint(NamedTuple):
+class StoreProblem(NamedTuple):
+    """What to say about one kind of error, and the class to raise."""
+
     what: str
     fix: str
     kind: type[StoreError] = StoreError
 
 
-LOCKED = Complaint("the store is locked: another process has been writing to it for too long", "wait and try again")
-READ_ONLY = Complaint("the store cannot be written to: it is read-only", "check its permissions, or use another store")
-FULL = Complaint("the store cannot be written to: the disk is full", "free some space; `equipoise resume` goes on")
-NOT_OURS = Complaint("the file is not a database", "give the path of a store, or of a new file", WrongStore)
-DAMAGED = Complaint("the database file is damaged", "restore it from a copy, or start a new store")
-CANNOT_OPEN = Complaint("the database cannot be opened", "check that the folder exists and may be written to")
-DISK = Complaint("the disk failed while the database was read or written", "check the disk, then try again")
-FILE = Complaint("a file of the store cannot be read or written", "check its path and the disk")
-UNREACHABLE = Complaint("the database server cannot be reached", "check the URL and that the server is running")
-REFUSED = Complaint("the database refuses this user", "check the user's rights on the tables and the schema")
-TWICE = Complaint("a record is there already, or names one that is not", "rewind the run before recording a step again")
-UNKNOWN = Complaint("the database refused the request", "the words in brackets are the database's own")
+LOCKED = StoreProblem("the store is locked: another process has been writing to it for too long", "wait and try again")
+READ_ONLY = StoreProblem(
+    "the store cannot be written to: it is read-only", "check its permissions, or use another store"
+)
+FULL = StoreProblem("the store cannot be written to: the disk is full", "free some space; `equipoise resume` goes on")
+NOT_OURS = StoreProblem("the file is not a database", "give the path of a store, or of a new file", WrongStore)
+DAMAGED = StoreProblem("the database file is damaged", "restore it from a copy, or start a new store")
+CANNOT_OPEN = StoreProblem("the database cannot be opened", "check that the folder exists and may be written to")
+DISK = StoreProblem("the disk failed while the database was read or written", "check the disk, then try again")
+FILE = StoreProblem("a file of the store cannot be read or written", "check its path and the disk")
+UNREACHABLE = StoreProblem("the database server cannot be reached", "check the URL and that the server is running")
+REFUSED = StoreProblem("the database refuses this user", "check the user's rights on the tables and the schema")
+TWICE = StoreProblem(
+    "a record is there already, or names one that is not", "rewind the run before recording a step again"
+)
+UNKNOWN = StoreProblem("the database refused the request", "the words in brackets are the database's own")
 
 SQLITE = {
     sqlite3.SQLITE_BUSY: LOCKED,
@@ -63,13 +69,13 @@ ERRNO = {
 
 
 def from_database(error: Exception, where: str) -> StoreError:
-    """The StoreError that says what a database driver's error means."""
+    """The StoreError for an error of a database driver."""
     original = error.orig if isinstance(error, DBAPIError) else error
-    what, fix, kind = complaint_of(error)
+    what, fix, kind = problem_of(error)
     return kind(f"{what} ({str(original).strip()})", where=where, fix=fix)
 
 
-def complaint_of(error: Exception) -> Complaint:
+def problem_of(error: Exception) -> StoreProblem:
     if not isinstance(error, DBAPIError) or isinstance(error, DataError):
         return UNKNOWN
     if isinstance(error, IntegrityError):
@@ -80,6 +86,6 @@ def complaint_of(error: Exception) -> Complaint:
 
 
 def from_disk(error: OSError, where: str) -> StoreError:
-    """The StoreError that says what the operating system's error means."""
+    """The StoreError for an error of the operating system."""
     what, fix, kind = ERRNO.get(error.errno or 0, FILE)
     return kind(f"{what} ({error.strerror})", where=where, fix=fix)

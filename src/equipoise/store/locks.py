@@ -1,6 +1,6 @@
-"""Who is working on a run, by flock: the operating system lets go of the lock however the process ends.
+"""A file lock marks the process that works on a run. The operating system releases it however the process ends.
 
-A forked child shares its parent's lock and would keep a killed run looking alive, so children close theirs.
+A forked child inherits its parent's lock and would make a killed run look alive, so children close it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from equipoise.store.errors import from_disk
 from equipoise.store.transact import Store
 
 GRACE = 0.5
-"""Seconds for which `hold` tries again, because `is_alive` in another process touches the lock for an instant."""
+"""Seconds for which `hold` retries, because `is_alive` in another process takes the lock for an instant."""
 
 _held: set[int] = set()
 
@@ -33,14 +33,14 @@ os.register_at_fork(after_in_child=_let_go_in_child)
 
 @contextmanager
 def hold(store: Store, run_id: str) -> Iterator[None]:
-    """Be the one process that works on this run; taken before `create_run`, kept until after `finish`."""
+    """Makes this the only process that works on the run; hold it from before `create_run` until after `finish`."""
     handle = _open(_path(store, run_id))
     _held.add(handle)
     try:
         _take(handle, store, run_id)
         yield
     finally:
-        if handle in _held:  # not so in a forked child, which has closed it
+        if handle in _held:  # a forked child has closed it already
             _held.remove(handle)
             os.close(handle)
 
@@ -67,7 +67,7 @@ def is_alive(store: Store, run_id: str) -> bool:
 
 
 def take_file(path: Path) -> int | None:
-    """A handle that has the file to itself until it is closed; None where another process has it."""
+    """A handle that locks the file exclusively until it is closed; None if another process holds the lock."""
     handle = _open(path)
     if _try(handle, fcntl.LOCK_EX):
         return handle
@@ -77,7 +77,7 @@ def take_file(path: Path) -> int | None:
 
 @contextmanager
 def locked(path: Path, kind: int = fcntl.LOCK_EX) -> Iterator[None]:
-    """Wait for a short piece of work that only one process may do at a time (or, with LOCK_SH, none may disturb)."""
+    """Waits for an exclusive lock around a short piece of work, or with LOCK_SH for a shared one."""
     handle = _open(path)
     try:
         fcntl.flock(handle, kind)

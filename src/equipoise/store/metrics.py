@@ -1,4 +1,4 @@
-"""The recorded numbers, in long form: one row per step, client and name; no client means the server."""
+"""Reads recorded numbers in long form: one row per step, client and name; no client means the server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Who: TypeAlias = int | Literal["server", "everyone"]
 def rows(
     store: Store, run_id: str, *, names: Collection[str] = (), step: int | None = None, client: Who = "everyone"
 ) -> list[Row]:
-    """One run's numbers by step, client (the server first) and name; `names` empty means all."""
+    """One run's numbers, ordered by step, client (the server first) and name; empty `names` means all."""
     table = tables.metrics.c
     columns = (table.step, table.round, table.client, table.name, table.value)
     query = _ordered(select(*columns).where(table.run_id == run_id, *_wanted(names, step, client)))
@@ -56,8 +56,9 @@ def metrics(
 
 
 def columns(store: Store, run_id: str, server: int) -> tuple[list[str], NDArray[np.intp], Int, Int, Float]:
-    """All numbers of a run as columns: the names there are, then for each row its name's place, its client (`server`
-    where there is none), step and value. Read piece by piece, so that memory holds numbers and not rows."""
+    """All numbers of a run as columns: the distinct names; then per row the index of its name, client, step, value.
+
+    The server's rows have `server` as client. Rows are read in chunks, so that memory holds arrays and not rows."""
     table = tables.metrics.c
     query = select(table.name, table.client, table.step, table.value).where(table.run_id == run_id)
     places: dict[str, int] = {}
@@ -74,7 +75,7 @@ def columns(store: Store, run_id: str, server: int) -> tuple[list[str], NDArray[
 
 
 def final_metrics(store: Store, run_id: str) -> dict[str, float]:
-    """What the server measured last: {name: value} at its last step."""
+    """The server's final values: {name: value}, each at its last step."""
     table = tables.metrics.c
     server = (table.run_id == run_id, table.client.is_(None))
     last = select(func.max(table.step)).where(*server).scalar_subquery()

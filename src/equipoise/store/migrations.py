@@ -1,6 +1,6 @@
-"""What has been done to a database, by name: each migration is one transaction, recorded with its effect.
+"""Migrations by name. Each is one transaction that changes the database and records that it was applied.
 
-The statements are written out, not derived from `tables.py`: what a migration did to old stores must never change.
+The SQL is written out rather than derived from `tables.py`, because a published migration must never change.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def first_tables(connection: Connection) -> None:
 
 
 def facts_and_members(connection: Connection) -> None:
-    """facts: what the store says of itself; members: the runs of a sweep, in the order of its table."""
+    """facts: properties of the store itself; members: the runs of a sweep, in the order of its table."""
     connection.exec_driver_sql("CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
     columns = "sweep TEXT NOT NULL, position BIGINT NOT NULL, label TEXT NOT NULL, run_id TEXT NOT NULL REFERENCES runs"
     connection.exec_driver_sql(f"CREATE TABLE members ({columns} ON DELETE CASCADE, PRIMARY KEY (sweep, position))")
 
 
 def named_sweeps(connection: Connection) -> None:
-    """sweeps: which grid a name stands for."""
+    """sweeps: the grid behind each sweep name."""
     columns = "name TEXT PRIMARY KEY, grid TEXT NOT NULL, created TEXT NOT NULL"
     connection.exec_driver_sql(f"CREATE TABLE sweeps ({columns})")
 
@@ -89,7 +89,7 @@ def is_current(store: Store) -> bool:
 
 
 def migrate(store: Store) -> None:
-    """Apply what is missing; safe when several processes open the store for the first time at once."""
+    """Applies the missing migrations; safe if several processes open a new store at the same time."""
     for name, apply in MIGRATIONS.items():
         with writing(store) as connection:
             if connection.dialect.name == "postgresql":
@@ -100,7 +100,7 @@ def migrate(store: Store) -> None:
 
 
 def missing(connection: Connection, store: Store) -> list[str]:
-    """The migrations this database has not seen; a database of a newer version, or not of ours, is refused."""
+    """The migrations not yet applied. A database of a newer version, or of another program, is refused."""
     tables = inspect(connection).get_table_names()
     if migrations.name not in tables:
         if tables:

@@ -1,4 +1,4 @@
-"""Read what was written down; no function here waits for a writer or changes anything."""
+"""Reads runs, events and findings. No function here waits for a writer or changes anything."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equipoise.core.values import Event
 from equipoise.store import tables
 from equipoise.store.locks import is_alive
 from equipoise.store.metrics import final_metrics, metrics, rows
-from equipoise.store.records import Checkpoint, Client, Partition, Recorded, Run, Status
+from equipoise.store.records import Checkpoint, Client, PartitionRecord, RecordedEvent, Run, Status
 from equipoise.store.transact import Store, reading
 
 LATEST = "latest"
@@ -28,20 +28,20 @@ def runs(
     sweep: str | None = None,
     config_hash: str | None = None,
 ) -> list[Run]:
-    """The runs that fit, newest first."""
+    """The matching runs, newest first."""
     table = tables.runs
     query = select(table).order_by(table.c.created.desc(), table.c.run_id)
     for column, wanted in ((table.c.name, name), (table.c.sweep, sweep), (table.c.config_hash, config_hash)):
         query = query if wanted is None else query.where(column == wanted)
     with reading(store) as connection:
         found = connection.execute(query).mappings().all()
-    # `killed` is not in the table, so the status is compared after it has been worked out
+    # `killed` is derived, not stored, so the filter on the status comes afterwards
     everything = [_run(store, row) for row in found]
     return [run for run in everything if status is None or run.status == status]
 
 
 def find_run(store: Store, query: str) -> Run:
-    """The run of that id, the only one whose id begins like that, or the `latest`."""
+    """The run with that id or unique prefix of an id, or the `latest` run."""
     table = tables.runs
     with reading(store) as connection:
         known = connection.scalars(select(table.c.run_id).order_by(table.c.created.desc(), table.c.run_id)).all()
@@ -78,24 +78,24 @@ def _run(store: Store, row: RowMapping) -> Run:
 
 
 def checkpoints(store: Store, run_id: str) -> list[Checkpoint]:
-    """The steps one can go on from, newest first."""
+    """The checkpoints from which the run can continue, newest first."""
     table = tables.checkpoints.c
     query = select(table.step, table.manifest, table.time).where(table.run_id == run_id).order_by(table.step.desc())
     with reading(store) as connection:
         return [Checkpoint(*row) for row in connection.execute(query)]
 
 
-def events(store: Store, run_id: str) -> list[Recorded]:
-    """What happened, in the order in which it was written down."""
+def events(store: Store, run_id: str) -> list[RecordedEvent]:
+    """The events of a run, in the order in which they were recorded."""
     table = tables.events.c
     columns = (table.time, table.kind, table.message, table.step, table.client, table.detail)
     query = select(*columns).where(table.run_id == run_id).order_by(table.id)
     with reading(store) as connection:
-        return [Recorded(time, Event(*about)) for time, *about in connection.execute(query)]
+        return [RecordedEvent(time, Event(*about)) for time, *about in connection.execute(query)]
 
 
 def fused(store: Store) -> dict[str, str]:
-    """Of every run that was fused, the run whose clients it has."""
+    """{fused run: the run whose clients it uses}."""
     table = tables.events.c
     with reading(store) as connection:
         found = connection.execute(select(table.run_id, table.detail).where(table.kind == "fused"))
@@ -103,7 +103,7 @@ def fused(store: Store) -> dict[str, str]:
 
 
 def findings(store: Store, run_id: str) -> list[dict[str, Any]]:
-    """What the last diagnosis said, most severe first."""
+    """The findings of the last diagnosis, most severe first."""
     table = tables.findings.c
     with reading(store) as connection:
         found = list(connection.scalars(select(table.body).where(table.run_id == run_id)))
@@ -118,25 +118,25 @@ def clients(store: Store, run_id: str) -> list[Client]:
         return [Client(*row) for row in connection.execute(query)]
 
 
-def partition(store: Store, fingerprint: str) -> Partition:
+def partition(store: Store, fingerprint: str) -> PartitionRecord:
     table = tables.partitions
     with reading(store) as connection:
         row = connection.execute(select(table).where(table.c.fingerprint == fingerprint)).mappings().one_or_none()
     if row is None:
         fix = "`equipoise show RUN` gives the fingerprint of a run"
         raise StoreError(f"there is no partition '{fingerprint}'", where=store.location, fix=fix)
-    return Partition(**dict(row))
+    return PartitionRecord(**dict(row))
 
 
 def sweeps(store: Store) -> list[str]:
-    """The names of all sweeps that are known."""
+    """The names of all sweeps."""
     with reading(store) as connection:
         named = connection.scalars(select(tables.sweeps.c.name)).all()
         return sorted({*named, *connection.scalars(select(tables.members.c.sweep))})
 
 
 def members(store: Store, sweep: str) -> list[tuple[str, str]]:
-    """The (label, run id) of a sweep's table, in its order."""
+    """The (label, run id) pairs of a sweep, in the order of its table."""
     table = tables.members.c
     query = select(table.label, table.run_id).where(table.sweep == sweep).order_by(table.position)
     with reading(store) as connection:
@@ -144,7 +144,7 @@ def members(store: Store, sweep: str) -> list[tuple[str, str]]:
 
 
 def referenced(store: Store) -> set[str]:
-    """The digests of all blobs that a checkpoint or a partition refers to: what `blobs.gc` keeps."""
+    """The digests of all blobs that a checkpoint or a partition refers to; `blobs.gc` keeps these."""
     with reading(store) as connection:
         manifests = connection.scalars(select(tables.checkpoints.c.manifest)).all()
         owners = connection.scalars(select(tables.partitions.c.owners)).all()

@@ -1,4 +1,4 @@
-"""What goes into the store and comes out of it, beside the rows and events of a step."""
+"""The records that go into the store and come out of it, apart from the rows and events of a step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equipoise.core.values import Event
 
 Ending = Literal["done", "failed", "stopped"]
 Status = Literal["running", "done", "failed", "stopped", "killed"]
-"""`killed` is never written: a run that says running while no process holds its lock is shown as killed."""
+"""`killed` is never written: a run with status `running` whose lock no process holds is shown as killed."""
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -38,7 +38,7 @@ class NewRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Run(NewRun):
-    """A run as the store knows it; times are UTC, ISO 8601."""
+    """A stored run; times are UTC in ISO 8601."""
 
     status: Status
     created: str
@@ -58,10 +58,11 @@ class Client:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Partition:
-    """Who owns what; `counts[k][c]` per client and class, `owners` the digest of the blob with the index map.
+class PartitionRecord:
+    """Which client owns which samples.
 
-    Both are of the first clients only where there are more than were counted.
+    `counts[k][c]` is the number of samples of class c on client k; `owners` is the digest of the blob with the index
+    map. In very large federations both cover the first clients only.
     """
 
     fingerprint: str
@@ -78,13 +79,13 @@ class Partition:
 
     @property
     def overlap_text(self) -> str:
-        """The share of samples on several clients, as text; ≈ where it is what is expected."""
+        """The share of samples on several clients, as text; ≈ marks an estimate."""
         return f"{'≈ ' if self.n_clients > len(self.counts) else ''}{self.skew['overlap']:.1%}"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A step that is whole: `manifest` gives, by name, the digests of the blobs that hold the state after it."""
+    """A complete step; `manifest` maps names to the digests of the blobs that hold the state after it."""
 
     step: int
     manifest: Mapping[str, str]
@@ -92,15 +93,15 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """An event, and when it was written down."""
+class RecordedEvent:
+    """An event and the time at which it was recorded."""
 
     time: str
     event: Event
 
 
 def new_run_id(name: str) -> str:
-    """The name with six random characters behind it, as in fedavg-7k3q9x; safe as a file name."""
+    """The name followed by six random characters, as in fedavg-7k3q9x; safe as a file name."""
     slug = re.sub(r"[^\w.-]+", "-", name.lower())[:40].strip(".-") or "run"
     return f"{slug}-{''.join(secrets.choice(CROCKFORD) for _ in range(6))}"
 

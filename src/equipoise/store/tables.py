@@ -1,15 +1,15 @@
-"""The tables as queries see them; `migrations.py` makes them, with their keys and indexes.
+"""The tables for queries; `migrations.py` creates them with their keys and indexes.
 
 runs ─┬─ metrics      one number of one step: of a client, or of the server (client is null)
-      ├─ clients      who took part, with how many samples of which label
-      ├─ events       what happened beside the numbers
-      ├─ findings     what a diagnosis said
-      └─ checkpoints  which blobs hold the state after a step
-partitions            who owns what, shared by all runs with the same fingerprint
-sweeps                the names of sweeps, and the grid that each stands for
+      ├─ clients      the clients of a run, with their samples per label
+      ├─ events       what happened, apart from numbers
+      ├─ findings     the findings of the last diagnosis
+      └─ checkpoints  the blobs that hold the state after a step
+partitions            which client owns which samples; shared by all runs with the same fingerprint
+sweeps                the grid behind each sweep name
 members               the runs of a sweep, in the order of its table
-facts                 what the store says of itself: where its files are
-migrations            what has been done to this database
+facts                 properties of the store itself: where its files are
+migrations            the migrations applied to this database
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sqlalchemy.types import TypeDecorator
 
 
 def plain(value: Any) -> Any:
-    """Numpy's numbers and arrays, and paths, as JSON has them; anything else is a mistake of ours."""
+    """Converts numpy numbers, arrays and paths to JSON; anything else is a programming error."""
     if isinstance(value, Path):
         return str(value)
     if hasattr(value, "tolist"):
@@ -33,7 +33,7 @@ def plain(value: Any) -> Any:
 
 
 class Json(TypeDecorator[Any]):
-    """JSON as ASCII text, which both databases keep character by character."""
+    """JSON as ASCII text, which both databases keep unchanged."""
 
     impl = Text
     cache_ok = True
@@ -46,7 +46,7 @@ class Json(TypeDecorator[Any]):
 
 
 class Number(TypeDecorator[float]):
-    """A double whose NaN is kept as NULL, because SQLite has no NaN; infinities are kept as they are."""
+    """A double. NaN is stored as NULL, because SQLite has no NaN; infinities are stored as they are."""
 
     impl = Double
     cache_ok = True

@@ -1,4 +1,4 @@
-"""Runs that nobody needs any more, and how much room they take."""
+"""Removes runs, and measures how much space that frees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equipoise.store.transact import Store, reading, writing
 
 
 def would_free(store: Store, run_ids: Collection[str]) -> int:
-    """Bytes of the files that these runs refer to and no other does."""
+    """Bytes of the files that only these runs refer to."""
     rows, owned = tables.checkpoints.c, tables.runs.c
     with reading(store) as connection:
         manifests = connection.execute(select(rows.run_id, rows.manifest)).all()
@@ -27,12 +27,12 @@ def would_free(store: Store, run_ids: Collection[str]) -> int:
 
 
 def left_over(store: Store) -> int:
-    """Bytes of files that nothing refers to."""
+    """Bytes of unreferenced files."""
     return blobs.unreferenced(store, referenced(store))
 
 
 def remove(store: Store, run_ids: Collection[str]) -> None:
-    """All of these runs, or none of them; partitions that no run has any more go with them."""
+    """Removes all of these runs or none of them, and partitions that no run uses any more."""
     alive = [run_id for run_id in run_ids if find_run(store, run_id).status == "running"]
     if alive:
         what = f"somebody is working on {', '.join(alive)}, here or on another machine"

@@ -1,4 +1,4 @@
-"""One transaction at a time: `writing` for changes, `reading` for a consistent look that never waits for a writer."""
+"""Transactions: `writing` for changes, `reading` for a consistent view that never waits for a writer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equipoise.store.errors import from_database
 
 @dataclass(frozen=True)
 class Store:
-    """An open store. `location` is for people: a path, or a URL without its password."""
+    """An open store. `location` is for display: a path, or a URL without its password."""
 
     location: str
     writer: Engine
@@ -35,7 +35,7 @@ class Store:
 
 @contextmanager
 def writing(store: Store) -> Iterator[Connection]:
-    """A transaction that is kept as a whole, or not at all."""
+    """A transaction that is committed as a whole, or not at all."""
     with _transaction(store.writer, store.location) as connection:
         yield connection
 

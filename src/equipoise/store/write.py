@@ -1,9 +1,9 @@
-"""Write down a run. Each function is one transaction.
+"""Records a run. Each function is one transaction.
 
     hold → create_run → (blobs.put … → commit_step → prune) per step → finish
 
-`commit_step` writes a step's numbers, events and checkpoint together, so a run killed at any instant has whole steps
-only, and the newest checkpoint is where it goes on.
+`commit_step` writes a step's numbers, events and checkpoint together. A run killed at any instant therefore has
+complete steps only, and resumes from the newest checkpoint.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from equipoise.core.values import Event, Row
 from equipoise.store import tables
 from equipoise.store.locks import hold, is_alive
 from equipoise.store.migrations import ADVISORY_KEY
-from equipoise.store.records import Client, Ending, NewRun, Partition, new_run_id, now
+from equipoise.store.records import Client, Ending, NewRun, PartitionRecord, new_run_id, now
 from equipoise.store.transact import Store, writing
 
 
 def create_run(
     store: Store,
     run: NewRun,
-    partition: Partition | None = None,
+    partition: PartitionRecord | None = None,
     clients: Iterable[Client] = (),
     events: Iterable[Event] = (),
 ) -> None:
-    """A run with who owns what, who takes part and what is to be said of it: all of it, or nothing."""
+    """Creates a run with its partition, clients and first events: all of it, or nothing."""
     time = now()
     row = {**asdict(run), "environment": _where_we_are(run.environment)}
     with writing(store) as connection:
@@ -47,16 +47,29 @@ def create_run(
 
 
 def restart(store: Store, run_id: str, environment: Mapping[str, Any]) -> None:
-    """The run is running again, here: what `resume` says before it goes on."""
-    changes = {"status": "running", "finished": None, "error": None, "environment": _where_we_are(environment)}
+    """Marks the run as running in this process; `resume` calls it before training continues."""
     with writing(store) as connection:
-        _change(connection, store, run_id, **changes)
+        _change(connection, store, run_id, **_running_again(environment))
+
+
+def extend(store: Store, run: NewRun, event: Event) -> None:
+    """The same for a run that goes on under a longer configuration, `run.config`: it is no longer a cell of a sweep."""
+    changes = {"config": run.config, "config_hash": run.config_hash, "sweep": None, "cell": None}
+    run_id = run.run_id
+    with writing(store) as connection:
+        _change(connection, store, run_id, **changes, **_running_again(run.environment))
+        connection.execute(delete(tables.members).where(tables.members.c.run_id == run_id))
+        _insert(connection, tables.events, [_event(run_id, event, event.step)])
+
+
+def _running_again(environment: Mapping[str, Any]) -> dict[str, Any]:
+    return {"status": "running", "finished": None, "error": None, "environment": _where_we_are(environment)}
 
 
 def commit_step(
     store: Store, run_id: str, step: int, rows: Iterable[Row], events: Iterable[Event], manifest: Mapping[str, str]
 ) -> None:
-    """All of one step, or nothing: its numbers, its events, and its checkpoint ({name: blob digest})."""
+    """Records one step, all of it or nothing: numbers, events and checkpoint ({name: blob digest})."""
     numbers = [_number(run_id, step, row) for row in rows]
     happened = [_event(run_id, event, step) for event in events]
     with writing(store) as connection:
@@ -80,9 +93,9 @@ def finish(store: Store, run_id: str, status: Ending, error: str | None = None) 
 
 
 def rewind(store: Store, run_id: str, step: int) -> None:
-    """Forget all that came after `step` (-1: everything): numbers, checkpoints, events of later steps, findings.
+    """Deletes everything after `step` (-1: everything): numbers, checkpoints, events of later steps, findings.
 
-    Events without a step stay: that the run was stopped or rewound is part of what happened.
+    Events without a step stay, because a stop or a rewind is part of the run's history.
     """
     with writing(store) as connection:
         _change(connection, store, run_id)
@@ -92,7 +105,7 @@ def rewind(store: Store, run_id: str, step: int) -> None:
 
 
 def prune(store: Store, run_id: str, keep: int = 2) -> None:
-    """Drop all but the newest `keep` checkpoints; `blobs.gc` removes the files nobody refers to any more."""
+    """Deletes all but the newest `keep` checkpoints; `blobs.gc` removes the files that are then unreferenced."""
     assert keep > 0, "the newest checkpoint is where a killed run goes on"
     rows = tables.checkpoints.c
     with writing(store) as connection:
@@ -102,7 +115,7 @@ def prune(store: Store, run_id: str, keep: int = 2) -> None:
 
 
 def set_findings(store: Store, run_id: str, findings: Iterable[Mapping[str, Any]]) -> None:
-    """What a diagnosis said of a run, in its order; replaces what was said before. Each has a code and a severity."""
+    """Replaces the findings of a run, keeping their order. Each has a code and a severity."""
     rows = [
         {"run_id": run_id, "code": each["code"], "severity": each["severity"], "body": {**each, "rank": rank}}
         for rank, each in enumerate(findings)
@@ -113,10 +126,10 @@ def set_findings(store: Store, run_id: str, findings: Iterable[Mapping[str, Any]
 
 
 def name_sweep(store: Store, wanted: str, grid: str, labels: Collection[str], *, is_given: bool) -> str:
-    """The name under which a grid is kept: the one it has, `wanted` if that is free, or else `wanted-2`, `wanted-3` …
+    """The name of a grid: the one it has already, else `wanted` if that is free, else `wanted-2`, `wanted-3` …
 
-    A name that was given, and stands for another grid, is refused. Of sweeps of older stores the grid is not known: one
-    with the same labels is taken for the same.
+    A name that the user gave and that belongs to another grid is refused. Older stores did not record the grid: there a
+    sweep with the same labels counts as the same.
     """
     table = tables.sweeps
     with writing(store) as connection:
@@ -141,7 +154,7 @@ def name_sweep(store: Store, wanted: str, grid: str, labels: Collection[str], *,
 
 
 def set_members(store: Store, sweep: str, members: Iterable[tuple[str, str]]) -> None:
-    """The (label, run id) of a sweep's table in its order; replaces what was recorded before."""
+    """Replaces the (label, run id) pairs of a sweep, keeping their order."""
     rows = [{"sweep": sweep, "position": i, "label": label, "run_id": run} for i, (label, run) in enumerate(members)]
     with writing(store) as connection:
         connection.execute(delete(tables.members).where(tables.members.c.sweep == sweep))
@@ -149,7 +162,7 @@ def set_members(store: Store, sweep: str, members: Iterable[tuple[str, str]]) ->
 
 
 def _change(connection: Connection, store: Store, run_id: str, **changes: Any) -> None:
-    """Change the run's own row, at least its time; on PostgreSQL this also keeps other writers off the run."""
+    """Updates the run's row, at least its time; on PostgreSQL this also locks out other writers of the run."""
     rows = tables.runs
     done = connection.execute(update(rows).where(rows.c.run_id == run_id).values(**{"updated": now()} | changes))
     if done.rowcount == 0:
@@ -183,7 +196,7 @@ def _event(run_id: str, event: Event, step: int | None) -> dict[str, Any]:
 
 
 def _text(text: str) -> str:
-    """Other people's words as every database can keep them: what is not text in them is written as escapes."""
+    """Text that every database can store: undecodable characters and NUL become escapes."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
@@ -195,6 +208,7 @@ __all__ = [
     "add_events",
     "commit_step",
     "create_run",
+    "extend",
     "finish",
     "hold",
     "is_alive",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipoise.bench.measure import Goal, Result, Times, by_turns, compared
+from equipoise.bench.measure import BenchmarkResult, Goal, Timing, by_turns, compared
 
 
 def test_sides_take_turns_and_the_last_outcome_is_scored_when_the_clock_has_stopped():
@@ -25,8 +25,8 @@ def test_sides_take_turns_and_the_last_outcome_is_scored_when_the_clock_has_stop
     assert len(ours.seconds) == 3
 
 
-def times(*seconds: float, figure: float = 1.0) -> Times:
-    return Times(lambda: None, list(seconds), figure)
+def times(*seconds: float, figure: float = 1.0) -> Timing:
+    return Timing(lambda: None, list(seconds), figure)
 
 
 def test_the_ratio_is_the_median_over_pairs_without_the_first():
@@ -53,8 +53,8 @@ def test_goals(goal, ratio, met):
 
 
 def test_unlike_work_is_marked():
-    def result(*figures: float, tolerance: float = 1e-3) -> Result:
-        return Result("x", "", 1, (1, 1), 1, 1, Goal("at least", 1), figures=figures, tolerance=tolerance)
+    def result(*figures: float, tolerance: float = 1e-3) -> BenchmarkResult:
+        return BenchmarkResult("x", "", 1, (1, 1), 1, 1, Goal("at least", 1), figures=figures, tolerance=tolerance)
 
     assert result(2.3, 2.3001).is_alike
     assert not result(2.3, 2.4).is_alike

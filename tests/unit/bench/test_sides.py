@@ -9,8 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from equipoise.bench.cohort import races, settings
-from equipoise.bench.job import Job, make_job
+from equipoise.bench.job import BenchmarkJob, make_job
 from equipoise.bench.ours import Ours
 from equipoise.bench.plain import plain
 from equipoise.bench.plain_recommender import plain_recipe
@@ -30,7 +29,7 @@ MODELS = {
 }
 
 
-def job_of(model: str, **engine: object) -> Job:
+def job_of(model: str, **engine: object) -> BenchmarkJob:
     settings = {
         "model": MODELS[model],
         "client": {"epochs": 2, "batch": 8, "lr": 0.05, "momentum": 0.9},
@@ -99,12 +98,3 @@ def test_the_recommender_comes_to_the_same_weights_prefix_by_prefix_and_candidat
             theirs_here = whole[mine.rows[name]] if name in mine.rows else whole
             assert torch.allclose(tensor, theirs_here, rtol=1e-3, atol=1e-5), name
             assert name.startswith("experts") or not torch.equal(tensor, shared[name][mine.rows.get(name, ...)]), name
-
-
-def test_simulators_that_are_not_installed_are_named():
-    small = {**settings({"name": "mlp", "hidden": 4}, 3), "engine": {"name": "local"}}
-    job = make_job(small, (3, 8, 8), [10] * 3)
-    (plain_one,) = races("small", "three clients", job, {"plain": 1.0, "nobody's": 1.0}, repeats=1)
-    assert plain_one.name == "small/plain"
-    assert plain_one.is_alike
-    assert "not installed, so not timed: nobody's" in plain_one.note

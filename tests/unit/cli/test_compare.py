@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 
 from equipoise.cli.compare import print_comparison
-from equipoise.report.comparison import Comparison, Line
-from equipoise.report.statistics import Difference, Figure
+from equipoise.report.comparison import Comparison, ComparisonRow
+from equipoise.report.statistics import Difference, MeanStd
 
-FIGURE = Figure(0.3305, 0.0662, 3)
+FIGURE = MeanStd(0.3305, 0.0662, 3)
 
 
-def line(label: str, difference: Difference | None = None) -> Line:
-    return Line(label, "accuracy/merged", ["a"], [0], FIGURE, FIGURE, difference, {}, 5_650_000, 296_000)
+def line(label: str, difference: Difference | None = None) -> ComparisonRow:
+    return ComparisonRow(label, "accuracy/merged", ["a"], [0], FIGURE, FIGURE, difference, {}, 5_650_000, 296_000)
 
 
 TABLE = Comparison([line("FedAvg"), line("decoupled-hinge", Difference(0.5562, 0.116, 0.996, 3))], {})

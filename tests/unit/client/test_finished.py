@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from equipoise.client.finished import Finished
 from equipoise.core.values import ClientState, Task
@@ -27,3 +30,11 @@ def test_what_is_the_clients_own_goes_before_what_the_server_sent():
     task = Task(0, 0, range(1), {"a": torch.zeros(1), "b": torch.zeros(1)}, own)
     start = Finished(task, {}, {}, np.array([0.1]), 0.0, None, None).start
     assert {name: tensor.item() for name, tensor in start.items()} == {"a": 0.0, "b": 1.0}
+
+
+def test_own_samples_are_seen_through_the_trained_model_by_the_network():
+    asked = []
+    feed = SimpleNamespace(own=lambda network, models: asked.append((network, models)) or "samples")
+    done = Finished(Task(0, 1, range(1), {}), {"w": torch.ones(2)}, {}, np.array([0.1]), 0.0, nn.Identity(), feed)
+    assert done.own() == "samples"
+    assert asked == [(done.network, [done.model])]

@@ -1,43 +1,20 @@
-"""A history as windows: every pair once, nothing from the future, draws from the client's own streams."""
+"""A client's history as steps: every pair once, nothing from the future, draws from the client's own streams."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from equipoise.client.histories import History, HistoryFeed, HistoryWork, spans
-from equipoise.client.recall import last_items, standardised
+from equipoise.client.histories import HistoryFeed
+from equipoise.client.history_work import HistoryWork
 from equipoise.config.loader import load
 from equipoise.core.clock import Clock
-from equipoise.core.values import ClientState, Task
-from equipoise.memory.dynamic import MemoryOptions
-from equipoise.models.recommender import SasrecOptions
+from equipoise.core.values import Task
+from equipoise.memory.settings import MemoryOptions
+from equipoise.memory.windows import History
 
-MODEL = SasrecOptions(length=4, width=3, heads=1, dropout=0.5)
-
-
-def unit_rows(n: int, width: int = 5) -> np.ndarray:
-    rows = np.random.default_rng(0).standard_normal((n, width)).astype(np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-def feed(items, first=1, last=None, own=None, epochs=range(1), **work) -> HistoryFeed:
-    config = load("rec/sasrec", ["client.batch=2"]).config
-    made = HistoryWork(config, Clock(10, 10), MODEL, n_masks=2, n_items=50, **work)
-    items = np.asarray(items)
-    history = History(items, first, len(items) if last is None else last)
-    return HistoryFeed(made, Task(0, 7, epochs, {}, ClientState(memory=own or {})), [history])
-
-
-@given(n=st.integers(2, 40), first=st.integers(1, 10), length=st.integers(1, 9))
-def test_windows_cover_every_target_once_counted_from_the_newest(n, first, length):
-    found = spans(History(np.arange(n), min(first, n), n), length)
-    assert [t for a, b in found for t in range(a, b)] == list(range(min(first, n), n))
-    assert all(0 < b - a <= length for a, b in found)
-    assert all(b - a == length for a, b in found[1:])
+from .feeds import MODEL, feed, unit_rows
 
 
 def test_a_window_pairs_each_item_with_the_next():
@@ -72,17 +49,6 @@ def test_the_order_and_the_masks_are_the_clients_own_and_the_same_again():
     assert set(kept.unique().tolist()) == {0.0, 2.0}  # half is dropped, the rest counts double
 
 
-def test_progress_is_that_of_the_whole_run_and_shorter_clients_leave_from_the_end():
-    long, short = feed(range(20, 40), epochs=range(3, 4)), feed(range(20, 27), epochs=range(3, 4))
-    assert (long.n_steps, short.n_steps) == (3, 1)
-    steps = list(long.work.steps([long, short], 3))
-    assert [step.progress.tolist() for step in steps] == [
-        pytest.approx([0.3, 0.3]), pytest.approx([0.3 + 0.1 / 3]), pytest.approx([0.3 + 0.2 / 3])
-    ]  # fmt: skip
-    assert [step.numbers.tolist() for step in steps] == [[9, 3], [10], [11]]
-    assert {step.epoch for step in steps} == {3}
-
-
 def test_losses_are_written_where_they_were_made_and_move_the_level():
     """The first step's mean and deviation, then a tenth of the way to each step's."""
     one = feed(range(20, 30), features=unit_rows(50), memory=MemoryOptions())
@@ -96,8 +62,8 @@ def test_losses_are_written_where_they_were_made_and_move_the_level():
     assert kept["loss"].tolist() == [-1.0, *range(21, 30)]
     assert kept["level"].tolist() == pytest.approx(level.tolist())
     again = feed(range(20, 30), own=kept, features=unit_rows(50), memory=MemoryOptions())
-    assert again.level.tolist() == kept["level"].tolist()
-    assert again.losses[0].tolist() == kept["loss"].tolist()
+    assert again.losses.level.tolist() == kept["level"].tolist()
+    assert again.losses.latest[0].tolist() == kept["loss"].tolist()
 
 
 def test_without_a_dynamic_memory_the_newest_items_are_read():
@@ -108,19 +74,6 @@ def test_without_a_dynamic_memory_the_newest_items_are_read():
         assert read == list(range(20, first + 1))[-20:]
 
 
-def test_rows_and_negatives_are_numbered_as_the_client_holds_them():
-    one = feed(range(20, 30), negatives=6, holds_rows=True)
-    assert one.rows is not None
-    assert len(one.rows) == 16
-    (step, *_) = one.steps(0)
-    windows = step
-    held = windows.rows.numpy()
-    assert (held[windows.targets[windows.valid]] == held[windows.items[windows.valid]] + 1).all()
-    drawn = held[windows.negatives.numpy()]
-    assert len(drawn) == 6
-    assert not set(drawn) & set(range(20, 30))
-
-
 def test_several_histories_are_one_clients_where_data_is_pooled():
     config = load("rec/sasrec", ["client.batch=2"]).config
     work = HistoryWork(config, Clock(10, 10), MODEL, n_masks=2, n_items=50)
@@ -129,17 +82,6 @@ def test_several_histories_are_one_clients_where_data_is_pooled():
     met = [item for step in pooled.steps(0) for item in step.targets[step.valid].tolist()]
     assert sorted(met) == [*range(1, 6), *range(11, 16), *range(21, 26)]
     assert pooled.samples == 15
-
-
-def test_the_newest_items_stand_last():
-    items, valid = last_items(np.array([5, 6, 7]), [2, 0], 3)
-    assert (items * valid).tolist() == [[0, 5, 6], [0, 0, 0]]
-    assert valid.tolist() == [[False, True, True], [False] * 3]
-
-
-def test_a_position_that_was_never_trained_on_surprises_nobody():
-    z = standardised(np.array([-1, 3, 1], np.float32), np.array([2, 0.5], np.float32))
-    assert z.tolist() == [0, 2, -2]
 
 
 def test_a_client_tells_the_mean_of_what_it_remembers_as_experts_know_it():
@@ -153,7 +95,7 @@ def test_a_client_tells_the_mean_of_what_it_remembers_as_experts_know_it():
     client = feed(range(10), **work)
     kept = client.memory()["positions"].numpy()
     assert 3 in kept
-    report = client.report(torch.nn.Identity())
+    report = client.report()
     with_picture = kept[kept != 3]
     assert report["centres.visual"][0].numpy() == pytest.approx(alone[0][with_picture].mean(0), abs=1e-6)
     assert report["centres.text"][0].numpy() == pytest.approx(alone[1][kept].mean(0), abs=1e-6)

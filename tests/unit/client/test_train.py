@@ -10,32 +10,33 @@ import torch
 from torch.nn import functional as F
 
 from equipoise.balance.policy import Balance
+from equipoise.balance.schedule import schedule
 from equipoise.client.batches import batches
 from equipoise.client.samples import SampleFeed, SampleWork
 from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode
-from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Images, Result, Task, Weighed
-from equipoise.data.augment import normalise
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Result, Samples, Task, Weighed
+from equipoise.data.inputs import PixelInputs
 from equipoise.engine.messages import results_message, results_of, tasks_message, tasks_of
 from equipoise.method.resolve import resolve
 from equipoise.models.build import build_model, state_of
 from tests.conftest import assert_same, assert_same_update, one_shot, tiny, untouched_rng
 
-MEAN, STD = (0.4, 0.5, 0.6), (0.2, 0.3, 0.4)
+INPUTS = PixelInputs((0.4, 0.5, 0.6), (0.2, 0.3, 0.4))
 NARROW = {"mlp": (), "cnn": ("model.width=4", "model.features=8"), "resnet8": ("model.width=4",)}
 
 
 @pytest.fixture
-def images(rng) -> Images:
+def images(rng) -> Samples:
     """45 images of four classes: five batches of eight and one of five."""
-    return Images(rng.integers(0, 256, (45, 1, 8, 8), dtype=np.uint8), rng.integers(0, 4, 45))
+    return Samples(rng.integers(0, 256, (45, 1, 8, 8), dtype=np.uint8), rng.integers(0, 4, 45))
 
 
 def recipe_of(config: Config) -> Recipe:
     method = resolve(config)
     model = build_model(config.model, (3, 8, 8), 4, config.seed)
-    work = SampleWork(config, config.clock, Images(np.empty(0), np.empty(0)), MEAN, STD)
+    work = SampleWork(config, config.clock, Samples(np.empty(0), np.empty(0)), INPUTS)
     return Recipe(config, model, method.objective, method.balance, work, no_feed)
 
 
@@ -43,14 +44,14 @@ def no_feed(task: Task) -> NoReturn:
     raise AssertionError("the test gives its own images")
 
 
-def result_of(recipe: Recipe, images: Images, task: Task, report=None) -> Result:
-    work = SampleWork(recipe.config, recipe.work.clock, images, MEAN, STD, report)
-    feed = SampleFeed(work, task, np.arange(len(images)), np.bincount(images.labels, minlength=4))
-    (result,) = train(replace(recipe, work=work, feed=lambda _: feed), [task])
+def result_of(recipe: Recipe, images: Samples, task: Task, report=None) -> Result:
+    work, counts = SampleWork(recipe.config, recipe.work.clock, images, INPUTS), np.bincount(images.labels, minlength=4)
+    feed = SampleFeed(work, task, np.arange(len(images)), counts, task.own.memory)
+    (result,) = train(replace(recipe, work=work, feed=lambda _: feed, report=report), [task])
     return result
 
 
-def trained(recipe: Recipe, images: Images, task: Task, report=None) -> ClientUpdate:
+def trained(recipe: Recipe, images: Samples, task: Task, report=None) -> ClientUpdate:
     result = result_of(recipe, images, task, report)
     assert isinstance(result, ClientUpdate)
     return result
@@ -60,7 +61,7 @@ def first_task(recipe: Recipe, epochs: range, client: int = 2, step: int = 0) ->
     return Task(step, client, epochs, state_of(recipe.model))
 
 
-def bare_loop(config: Config, images: Images, epochs: range, client: int):
+def bare_loop(config: Config, images: Samples, epochs: range, client: int):
     """The same training as everybody writes it; the losses of its steps, and the weights."""
     model = build_model(config.model, (3, 8, 8), 4, config.seed)
     options, losses = config.client, []
@@ -72,7 +73,7 @@ def bare_loop(config: Config, images: Images, epochs: range, client: int):
     model.train()
     for epoch in epochs:
         for index in batches(len(images), options.batch, config.seed, epoch, client):
-            batch = normalise(torch.from_numpy(images.pixels[index]), MEAN, STD)
+            batch = INPUTS.prepare(images.inputs[index])
             loss = F.cross_entropy(model(batch).logits, torch.from_numpy(images.labels[index]))
             optimiser.zero_grad()
             loss.backward()
@@ -107,7 +108,7 @@ def test_one_clipped_step_by_hand(images, clip):
     update = trained(recipe, images, first_task(recipe, range(1)))
     model = build_model(config.model, (3, 8, 8), 4, config.seed)
     order = batches(45, 100, config.seed, 0, 2)[0]
-    batch = normalise(torch.from_numpy(images.pixels[order]), MEAN, STD)
+    batch = INPUTS.prepare(images.inputs[order])
     F.cross_entropy(model(batch).logits, torch.from_numpy(images.labels[order])).backward()
     norm = sum(parameter.grad.square().sum().item() for parameter in model.parameters()) ** 0.5
     factor = min(1, clip / norm)
@@ -118,7 +119,7 @@ def test_one_clipped_step_by_hand(images, clip):
     assert update.metrics["grad/clip"] == pytest.approx(factor, rel=1e-5)
 
 
-def by_wire(recipe: Recipe, images: Images, task: Task) -> ClientUpdate:
+def by_wire(recipe: Recipe, images: Samples, task: Task) -> ClientUpdate:
     """The same client on another machine."""
     (sent,) = tasks_of(decode(encode(*tasks_message([task]))), task.shared)
     (back,) = results_of(decode(encode(*results_message([trained(recipe, images, sent)]))))
@@ -269,17 +270,42 @@ def test_what_the_objective_remembers_comes_back_at_the_next_step_and_in_the_nex
 
 
 def test_a_client_tells_of_its_own_images_what_its_trained_model_sees(images):
-    def report(seen, labels):
-        return {"features": seen[0].features, "logits": seen[0].logits, "labels": labels}
+    def report(done):
+        (seen,), labels = done.own().outputs, done.own().labels
+        return {"features": seen.features, "logits": seen.logits, "labels": labels}
 
     recipe = recipe_of(tiny("evaluate.batch=7"))
     update = trained(recipe, images, first_task(recipe, range(1)), report)
     recipe.model.load_state_dict(dict(update.model))
-    seen = recipe.model.eval()(normalise(torch.from_numpy(images.pixels), MEAN, STD))
+    seen = recipe.model.eval()(INPUTS.prepare(images.inputs))
     assert torch.allclose(update.own.report["features"], seen.features, atol=1e-6)
     assert torch.allclose(update.own.report["logits"], seen.logits, atol=1e-6)
     assert update.own.report["labels"].tolist() == images.labels.tolist()
     assert trained(recipe_of(tiny()), images, first_task(recipe, range(1))).own.report == {}
+
+
+def test_a_method_keeps_for_the_next_task_what_it_makes_of_the_finished_one(images):
+    """Beside what the objective remembers, and with the task, its length and its last learning rate to make it from."""
+    recipe = recipe_of(tiny("client.batch=20", "client.lr=0.5", "rounds=4", "client.schedule=cosine"))
+    kept: list = []
+
+    def keep(done):
+        kept.append(done)
+        return {"moved": done.model["head.bias"] - done.start["head.bias"]}
+
+    def remembering(net, batch, received, moment):
+        return replace(recipe.objective(net, batch, received, moment), memory={"n": torch.ones(1)})
+
+    task = first_task(recipe, range(2, 4), step=2)
+    update = trained(replace(recipe, objective=remembering, keep=keep), images, task)
+    assert update.own.memory.keys() == {"n", "moved"}
+    assert torch.equal(update.own.memory["moved"], update.model["head.bias"] - task.shared["head.bias"])
+    assert update.own.report == {}
+    (done,) = kept
+    assert (done.task, done.n_steps) == (task, 2 * 3)
+    assert done.memory == {"n": torch.ones(1)}
+    assert done.lr == pytest.approx(0.5 * schedule("cosine", 3 / 4))  # of the last epoch, the fourth of four
+    assert done.model is update.model
 
 
 def test_no_epochs_are_no_training(images):
@@ -293,5 +319,5 @@ def test_no_epochs_are_no_training(images):
 def test_what_goes_down_beside_the_model_is_not_loaded_into_it(images):
     recipe = recipe_of(tiny())
     task = first_task(recipe, range(1))
-    gifted = trained(recipe, images, replace(task, shared={**task.shared, "means.features": torch.ones(4, 16)}))
-    assert_same_update(gifted, trained(recipe, images, task))
+    given_more = trained(recipe, images, replace(task, shared={**task.shared, "means.features": torch.ones(4, 16)}))
+    assert_same_update(given_more, trained(recipe, images, task))

@@ -132,7 +132,7 @@ def test_a_setting_given_with_the_new_name_is_checked_not_dropped():
         (("method=central", "method.mu=1"), "not a setting of method 'centralised', which has none"),
         (
             ("data=cifar10", "data.clases=3"),
-            "not a setting of data 'cifar10'; known: limit, public, test_limit, validation",
+            "not a setting of data 'cifar10'; known: limit, local_test, public, test_limit, validation",
         ),
     ],
 )
@@ -286,3 +286,10 @@ def test_a_number_that_nothing_can_count_to_is_refused(key):
     found = problems("fedavg", f"{key}=99999999999999999999")
     assert "expected a whole number of at most 2147483647" in found[key]
     assert load("fedavg", ["seed=4000000000"]).config.seed == 4_000_000_000
+
+
+def test_a_split_file_does_not_inherit_the_number_of_clients():
+    assert load("fedavg").config.partition.clients == 5
+    assert load("fedavg", ["partition=file"]).config.partition.clients is None
+    assert load("fedavg", ["partition=file", "K=7"]).config.partition.clients == 7
+    assert load("fedavg", ["partition=shards"]).config.partition.clients == 5

@@ -116,3 +116,11 @@ def test_importing_needs_neither_torch_nor_kornia():
     code = "import sys, equipoise.data.augment; print(sorted({'torch', 'kornia'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("transform", [normalise, lambda *given: two_views(*given, seed=0)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_one_constant_serves_all_channels(pixels, transform, channels):
+    """A one-channel set with one mean and one deviation broke in mid-training."""
+    some = pixels[:, :channels]
+    assert torch.equal(transform(some, (0.4,), (0.2,)), transform(some, (0.4,) * 3, (0.2,) * 3))

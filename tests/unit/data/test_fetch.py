@@ -274,3 +274,9 @@ def test_a_fetched_movielens_archive_is_found_by_the_reader(folder, mirror, hand
 def test_terms_of_those_who_ask_for_something():
     assert "do not redistribute it" in terms_of("ml-100k")
     assert terms_of("digits") == ""
+
+
+@pytest.mark.parametrize("name", ["folder", "npz", "table"])
+def test_own_data_has_nothing_to_fetch(name, folder):
+    assert fetch(name, folder) == []
+    assert terms_of(name) == ""

@@ -3,22 +3,29 @@ from __future__ import annotations
 import re
 
 from equipoise.config.blocks import ImageOptions, InteractionOptions
-from equipoise.core.registry import DATASETS
+from equipoise.config.schema import kind_of
+from equipoise.core.registry import DATASETS, KINDS
 from equipoise.data.known import KNOWN, KnownImages, KnownInteractions
+from equipoise.data.own import OWN_FILES
 from equipoise.data.planted import PlantedOptions, planted
 from equipoise.data.source import SOURCES
+from equipoise.kind.check import known_of
 
 
 def test_every_set_is_known_and_the_rest_have_files():
-    assert set(KNOWN) == set(DATASETS.names())
-    assert set(SOURCES) == set(KNOWN) - {"digits", "synthetic", "planted", "table"}
+    assert set(KNOWN) == set(DATASETS.names()) - {"table", "folder", "npz"}
+    assert set(SOURCES) == set(KNOWN) - {"digits", "synthetic", "planted"}
+    assert set(OWN_FILES) == set(DATASETS.names()) - set(KNOWN)
 
 
 def test_every_set_is_of_one_kind():
     for entry in DATASETS:
-        is_interactions = "interactions" in entry.traits
-        assert isinstance(KNOWN[entry.name], KnownInteractions if is_interactions else KnownImages)
-        assert issubclass(entry.options, InteractionOptions if is_interactions else ImageOptions)
+        kind = kind_of(entry.name)
+        assert issubclass(entry.options, kind.options)
+        assert [other.name for other in KINDS if issubclass(entry.options, other.make.options)] == [kind.name]
+        known = {"images": KnownImages, "interactions": KnownInteractions}.get(kind.name)
+        assert known is None or isinstance(known_of(entry), known)
+        assert {"images": ImageOptions, "interactions": InteractionOptions}.get(kind.name, kind.options) is kind.options
 
 
 def test_the_generated_set_is_as_large_as_is_said():

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from equipoise.config.blocks import InteractionOptions
+from equipoise.config.schema import kind_of
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.movielens import movielens_1m, movielens_100k
@@ -36,7 +37,7 @@ def packed(rank=True, **columns):
 def test_names():
     assert {DATASETS.find(name).name for name in ("movielens-1m", "ml-1m", "ml1m")} == {"movielens-1m"}
     assert {DATASETS.find(name).name for name in ("movielens-100k", "ml-100k", "ml100k")} == {"movielens-100k"}
-    assert "interactions" in DATASETS.find("ml-1m").traits
+    assert kind_of("ml-1m").name == "interactions"
 
 
 @pytest.mark.parametrize("is_zip", [False, True])

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from equipoise.config.blocks import ImageOptions
 from equipoise.core.errors import DataError, UnknownName
 from equipoise.core.values import Dataset, Images
-from equipoise.data.splits import Splits, load_splits, prepare_splits
+from equipoise.data.inputs import LabelledSet, PixelInputs
+from equipoise.data.splits import Splits, content_of, labelled_set, load_labelled, load_splits, prepare_splits
 
 
 def numbered(count: int, start: int = 0) -> Images:
@@ -14,7 +17,8 @@ def numbered(count: int, start: int = 0) -> Images:
     return Images(np.zeros((count, 1, 2, 2), np.uint8), np.arange(start, start + count))
 
 
-DATASET = Dataset("toy", numbered(100), numbered(50, 1000), ("a",), (0.1,) * 3, (0.2,) * 3)
+READ = Dataset("toy", numbered(100), numbered(50, 1000), ("a",), (0.1,) * 3, (0.2,) * 3)
+DATASET = labelled_set(READ)
 
 
 def prepared(seed: int = 0, **options) -> Splits:
@@ -27,7 +31,8 @@ def test_validation_is_a_share_of_train_and_nothing_is_lost():
     both = np.concatenate([splits.train.labels, splits.validation.labels])
     assert sorted(both.tolist()) == list(range(100))
     assert splits.test is DATASET.test
-    assert (splits.name, splits.classes, splits.mean, splits.std) == ("toy", ("a",), (0.1,) * 3, (0.2,) * 3)
+    assert (splits.name, splits.classes) == ("toy", ("a",))
+    assert splits.inputs == PixelInputs((0.1,) * 3, (0.2,) * 3)
 
 
 def test_a_public_pool_comes_out_of_train_and_is_a_share_of_the_whole():
@@ -81,15 +86,36 @@ def test_at_least_one_image_on_each_side(share, expected):
 
 
 def test_one_image_cannot_be_split():
-    with pytest.raises(DataError, match="1 training image cannot be both"):
+    with pytest.raises(DataError, match="1 training sample cannot be both"):
         prepared(limit=1)
 
 
 @pytest.mark.parametrize(("key", "count"), [("limit", 100), ("test_limit", 50)])
 def test_asking_for_more_than_there_is_says_how_many_there_are(key, count):
-    with pytest.raises(DataError, match=rf"data\.{key}=101 asks for more images than there are: {count}") as caught:
+    with pytest.raises(DataError, match=rf"data\.{key}=101 asks for more samples than there are: {count}") as caught:
         prepared(**{key: 101})
     assert caught.value.where == f"data.{key}"
+
+
+def test_images_are_samples_with_their_pixels_as_inputs_and_the_constants_that_normalise_them():
+    assert DATASET.train.inputs is READ.train.pixels
+    assert DATASET.test.labels is READ.test.labels
+    assert (DATASET.name, DATASET.classes, DATASET.inputs) == ("toy", ("a",), PixelInputs((0.1,) * 3, (0.2,) * 3))
+    assert labelled_set(DATASET) is DATASET  # what a reader gives as a labelled set stays what it is
+
+
+def test_the_content_is_of_every_sample_and_label_before_limits():
+    assert prepared(limit=40).content == prepared(seed=5).content == content_of(DATASET)
+    relabelled = replace(DATASET, test=replace(DATASET.test, labels=DATASET.test.labels + 1))
+    repainted = replace(DATASET, train=replace(DATASET.train, inputs=DATASET.train.inputs + 1))
+    flat = replace(DATASET, train=replace(DATASET.train, inputs=DATASET.train.inputs.reshape(100, 1, 4, 1)))
+    assert len({content_of(one) for one in (DATASET, relabelled, repainted, flat)}) == 4
+
+
+def test_the_whole_set_by_name():
+    found = load_labelled(ImageOptions())
+    assert isinstance(found, LabelledSet)
+    assert (found.name, len(found.train), len(found.test), len(found.classes)) == ("digits", 1438, 359, 10)
 
 
 def test_load_by_name_and_an_unknown_name():

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
+from equipoise.config.schema import kind_of
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.table import TableOptions, table
@@ -25,7 +26,8 @@ def test_csv_with_text_ids(folder):
     assert named(data) == {"ann": ["jam", "oat", "tea"], "bob": ["tea", "jam", "tea"]}
     assert data.times.tolist() == [1, 2, 3, 1, 2, 3]
     assert data.notes == ("The reader sorted the rows of 1 user by time.",)
-    assert DATASETS.find("table").traits == {"interactions", "own-file"}
+    assert DATASETS.find("table").traits == {"own-file"}
+    assert kind_of("table").name == "interactions"
 
 
 def test_parquet_with_number_ids_and_dates(folder):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.values import Event
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.rule import RULES
 from tests.unit.diagnose.runs import found, run_of
 
@@ -50,15 +50,17 @@ PLAIN = {"method.name": "fafi", "rounds": 10, "client.epochs": 1, "data.features
 RISE = {0: (0.1, 0.30), 1: (0.1, 0.31), 2: (0.1, 0.32)}
 
 
-def row(label: str, by: float = 0.0, metric: str = "accuracy/merged", noise: float = 0.0, **settings: object) -> Row:
+def row(
+    label: str, by: float = 0.0, metric: str = "accuracy/merged", noise: float = 0.0, **settings: object
+) -> TableRow:
     """A row whose results are RISE and `by` more, or less by turns."""
     shift = {seed: by + noise * (-1) ** seed for seed in RISE}
     results = {seed: (values[0], values[1] + shift[seed]) for seed, values in RISE.items()}
     dotted = {key.replace("__", "."): value for key, value in settings.items()}
-    return Row(label, PLAIN | dotted, metric, results, frozenset({"abc"}))
+    return TableRow(label, PLAIN | dotted, metric, results, frozenset({"abc"}))
 
 
-def table(*rows: Row) -> Recording:
+def table(*rows: TableRow) -> Recording:
     return Recording("comparison", {}, table=rows)
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from equipoise.core.values import ClientUpdate, Images, Task
+from equipoise.core.values import ClientUpdate, Samples, Task
+from equipoise.data.inputs import PixelInputs
 from equipoise.engine.node import Node
 from equipoise.kind.samples.site import SampleSite
-from equipoise.models.build import build_model, state_of
+from equipoise.method.resolve import resolve
+from equipoise.models.build import state_of
 from tests.conftest import tiny
 
 N_CLASSES = 4
 BAD_CLIENT = 3
+INPUTS = PixelInputs((0.5,) * 3, (0.25,) * 3)
 
 
 def a_site(*overrides: str, n_clients: int = 4, model: str = "mlp") -> SampleSite:
@@ -22,13 +25,13 @@ def a_site(*overrides: str, n_clients: int = 4, model: str = "mlp") -> SampleSit
     bounds = np.array([0, 20, 45, 80, 100, 130])
     indices = [np.arange(bounds[k], bounds[k + 1]) for k in range(n_clients)]
     labels[bounds[BAD_CLIENT] : bounds[BAD_CLIENT + 1]] = 99
-    images = Images(rng.integers(0, 256, (200, 1, 8, 8), dtype=np.uint8), labels)
+    samples = Samples(rng.integers(0, 256, (200, 1, 8, 8), dtype=np.uint8), labels)
     config = tiny("client.batch=8", "client.lr=0.01", *overrides, model=model)
-    return SampleSite(config, images, indices, N_CLASSES, (0.5,) * 3, (0.25,) * 3)
+    return SampleSite(config, resolve(config), samples, indices, N_CLASSES, INPUTS)
 
 
 def start_of(site: SampleSite):
-    return state_of(build_model(site.config.model, site.shape, site.n_classes, site.config.seed))
+    return state_of(site.network())
 
 
 def tasks_of(site: SampleSite, clients=(0, 1, 2), epochs: range = range(1)) -> list[Task]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equipoise.engine import slab
-from equipoise.engine.shared import share, shared_site
+from equipoise.engine.shared import open_node, share
 from equipoise.run.build import build
 from tests.conftest import tiny
 
@@ -25,18 +25,18 @@ def both(request, monkeypatch):
 
 def test_a_site_comes_back(both):
     site, _, message = both
-    back = shared_site(message)
+    back = open_node(message).site
     assert back.config == site.config
-    assert (back.n_classes, back.mean, back.std, back.shape) == (site.n_classes, site.mean, site.std, site.shape)
-    assert np.array_equal(back.train.pixels, site.train.pixels)
+    assert (back.n_classes, back.inputs, back.shape) == (site.n_classes, site.inputs, site.shape)
+    assert np.array_equal(back.train.inputs, site.train.inputs)
     assert np.array_equal(back.train.labels, site.train.labels)
-    assert back.train.pixels.dtype == np.uint8
+    assert back.train.inputs.dtype == np.uint8
     assert [index.tolist() for index in back.indices] == [index.tolist() for index in site.indices]
 
 
 def test_nobody_can_change_what_everybody_sees(both):
-    back = shared_site(both[2])
-    for array in (back.train.pixels, back.train.labels, back.indices[0]):
+    back = open_node(both[2]).site
+    for array in (back.train.inputs, back.train.labels, back.indices[0]):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
 
@@ -52,7 +52,7 @@ def test_clients_that_are_drawn_are_drawn_there_and_not_sent():
     arrays, _ = site.shared()
     assert not any(name.startswith("owned") for name in arrays)
     descriptor, message = share(site)
-    there = shared_site(message)
+    there = open_node(message).site
     os.close(descriptor)
     assert there.n_clients == 5000
     for client in (0, 17, 4999):

@@ -9,10 +9,10 @@ from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientState, ClientUpdate
 from equipoise.evaluate.accuracy import accuracy
 from equipoise.evaluate.probe import probe
-from equipoise.evaluate.score import beside, predictors, score
+from equipoise.evaluate.score import beside, predicted, predictors, score
 from equipoise.server.predict import Merged
 
-from .toys import always, predictions
+from .toys import always, asked, predictions
 
 ANY = {"common", "common-gate", "energy-gate", "logit-ensemble", "parameter-average", "probability-ensemble",
        "statistics-exchange", "typicality-gate"}  # fmt: skip
@@ -45,8 +45,13 @@ def given():
     return predictions([0, 0, 1, 1, 2, 2], [1, 2], [0, 0, 0, 1, 2], owners=[[0, 1, 2, 3], [4, 5]])
 
 
-def test_every_way_to_predict_on_test_and_on_validation_and_the_probe(given):
-    scores = beside(given, MERGED)
+@pytest.fixture
+def answers(given):
+    return asked(given.evaluator, MERGED, ANY)
+
+
+def test_every_way_to_predict_on_test_and_on_validation_and_the_probe(given, answers):
+    scores = beside(given, MERGED, answers)
     on = [f"accuracy/{split}/{name}" for split in ("merged", "validation") for name in ANY]
     assert scores.keys() == {(None, name) for name in [*on, "accuracy/probe"]}
     assert scores[None, "accuracy/merged/parameter-average"] == 1 / 5  # the merged model says 2
@@ -58,16 +63,22 @@ def test_every_way_to_predict_on_test_and_on_validation_and_the_probe(given):
 
 
 @pytest.mark.parametrize("predict", sorted(ANY))
-def test_a_headline_is_what_stands_beside_under_its_own_name(given, predict):
-    shown, headline = beside(given, MERGED), score(given, predict, MERGED, CLIENTS)
+def test_a_headline_is_what_stands_beside_under_its_own_name(given, answers, predict):
+    shown, headline = beside(given, MERGED, answers), score(given, predict, MERGED, CLIENTS, answers)
     assert headline[None, "accuracy/merged"] == shown[None, f"accuracy/merged/{predict}"]
     assert headline[None, "accuracy/validation"] == shown[None, f"accuracy/validation/{predict}"]
-    answers = PREDICTS.find(predict).make(given.view("test"), MERGED)
-    assert headline[None, "accuracy/merged"] == accuracy(answers, given.labels("test"))
+    probabilities = predicted(given, predict, MERGED, "test", answers)
+    assert headline[None, "accuracy/merged"] == accuracy(probabilities, given.labels("test"))
 
 
-def test_only_servers_that_ask_clients_are_told_anything(given):
-    report = {name: score(given, name, MERGED, CLIENTS)[None, "bytes/told"] for name in sorted(ANY)}
+def test_only_those_of_the_given_names_and_the_probe(given, answers):
+    scores = beside(given, MERGED, answers, names={"logit-ensemble"})
+    on = ["accuracy/merged/logit-ensemble", "accuracy/validation/logit-ensemble", "accuracy/probe"]
+    assert scores.keys() == {(None, name) for name in on}
+
+
+def test_only_servers_that_ask_clients_are_told_anything(given, answers):
+    report = {name: score(given, name, MERGED, CLIENTS, answers)[None, "bytes/told"] for name in sorted(ANY)}
     # a mean and a deviation from each of two clients, in single precision
     assert report["energy-gate"] == 2 * 2 * 4
     # G, S, m and c of two encoders with one feature each, in double precision, from each of two clients
@@ -78,8 +89,8 @@ def test_only_servers_that_ask_clients_are_told_anything(given):
         assert report[name] == 0
 
 
-def test_each_state_is_looked_at_once_for_all_of_it(given):
-    beside(given, MERGED)
-    asked = given.scorer.asked
-    assert len(asked) == len(set(asked))
-    assert {state for state, _ in asked} == {id(MERGED.model), *(id(client.model) for client in CLIENTS)}
+def test_each_state_is_looked_at_once_for_all_of_it(given, answers):
+    beside(given, MERGED, answers)
+    looked = given.evaluator.asked
+    assert len(looked) == len(set(looked))
+    assert {state for state, _ in looked} == {id(MERGED.model), *(id(client.model) for client in CLIENTS)}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from equipoise.evaluate.pictures import pictures
@@ -9,7 +11,7 @@ from equipoise.models.heads import PrototypeHead
 from equipoise.server.predict import Merged
 from tests.conftest import assert_same, untouched_rng, update
 
-from .toys import always, images, network, predictions, scorer, splits
+from .toys import always, evaluator, images, network, predictions, splits
 
 N_TEST = 700
 LABELS = [i % 3 for i in range(N_TEST)]
@@ -40,12 +42,10 @@ def test_the_same_images_for_the_same_seed():
     greys = [i % 256 for i in range(N_TEST)]
 
     def drawn(seed: int):
-        given = scorer(splits(images([0]), images([0]), images(LABELS, greys)), [[0]])
+        given = evaluator(splits(images([0]), images([0]), images(LABELS, greys)), [[0]])
         config = given.config.model_copy(update={"seed": seed})
         with untouched_rng():
-            return pictures(
-                PredictionCache(type(given)(given.model, given.splits, config, given.indices)), MERGED, CLIENTS
-            )
+            return pictures(PredictionCache(replace(given, config=config)), MERGED, CLIENTS)
 
     assert_same(drawn(3), drawn(3))
     assert not torch.equal(drawn(3)["features/0"], drawn(4)["features/0"])
@@ -61,7 +61,7 @@ def test_prototypes_and_anchors_where_there_are_any():
     model.head = PrototypeHead(torch.full((3, 1), 1 / 3), torch.eye(3, 1), None)
     merged = state_of(model)
     clients = [update(7, 1, {**merged, "head.prototypes": torch.full((3, 1), 0.1)})]
-    given = PredictionCache(scorer(splits(images([0]), images([0]), images([0, 1])), [[0]], model))
+    given = PredictionCache(evaluator(splits(images([0]), images([0]), images([0, 1])), [[0]], model))
     kept = pictures(given, Merged(merged, clients), clients)
     assert set(kept) == {"labels", "features/7", "prototypes/7", "prototypes", "anchors"}
     assert kept["prototypes/7"].tolist() == torch.full((3, 1), 0.1).half().tolist()

@@ -10,7 +10,7 @@ from equipoise.models.build import state_of
 from equipoise.models.classifier import Classifier
 from tests.conftest import untouched_rng
 
-from .toys import SIZE, always, images, predictions, scorer, splits
+from .toys import SIZE, always, evaluator, images, predictions, splits
 
 
 def spotted(labels) -> np.ndarray:
@@ -28,8 +28,8 @@ def flattening() -> Classifier:
 def test_encoders_that_tell_the_classes_apart_get_one_whatever_their_heads_say():
     train, test = images([0, 1, 2] * 4), images([2, 1, 0, 2])
     seen = [type(part)(spotted(part.labels), part.labels) for part in (train, test)]
-    given = PredictionCache(scorer(splits(seen[0], seen[1], seen[1]), [list(range(12))], flattening()))
-    states = [state_of(given.scorer.model), {k: -v for k, v in state_of(given.scorer.model).items()}]
+    given = PredictionCache(evaluator(splits(seen[0], seen[1], seen[1]), [list(range(12))], flattening()))
+    states = [state_of(given.evaluator.model), {k: -v for k, v in state_of(given.evaluator.model).items()}]
     assert probe(given, states) == probe(given, states[:1]) == 1.0
 
 
@@ -52,7 +52,7 @@ def test_two_encoders_together_see_what_neither_sees_alone():
 
     train, test = images([0, 1, 2] * 5), images([2, 1, 0])
     seen = [type(part)(pixels(part.labels), part.labels) for part in (train, test)]
-    given = PredictionCache(scorer(splits(seen[0], seen[1], seen[1]), [list(range(15))], model))
+    given = PredictionCache(evaluator(splits(seen[0], seen[1], seen[1]), [list(range(15))], model))
     start = state_of(model)
 
     def encoder(first: float, second: float):
@@ -74,4 +74,3 @@ def test_the_probe_changes_and_draws_nothing():
         probe(given, states)
     for state, kept in zip(states, before, strict=True):
         assert all(torch.equal(state[name], kept[name]) for name in kept)
-    assert (given.bytes_up, given.bytes_down) == (0, 0)  # the evaluator looks itself: no client sends anything

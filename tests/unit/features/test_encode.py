@@ -8,14 +8,14 @@ import pytest
 from equipoise import __version__
 from equipoise.core.errors import ConfigError, DataError
 from equipoise.features import encode as module
-from equipoise.features.encode import Job, encode, require_free
+from equipoise.features.encode import EncodingJob, encode, require_free
 from equipoise.features.encoders import Encoder
-from equipoise.features.items import Items, Source, gathered
+from equipoise.features.items import Items, ItemSource, gathered
 from equipoise.features.load import matched
 from equipoise.features.partial import partial_of
 from equipoise.features.tables import read_features
 
-SOURCE = Source("text", "movies.csv", {"columns": ["title"], "format": None})
+SOURCE = ItemSource("text", "movies.csv", {"columns": ["title"], "format": None})
 
 
 def numbers(text: str) -> list[float]:
@@ -40,7 +40,7 @@ def items_of(*texts: str | None, ids: list[int] | None = None) -> Items[str]:
 
 
 def test_the_table_is_read_by_the_recommender(tmp_path):
-    done = encode(items_of("3 4", None, "0 -2"), encoder(), Job(tmp_path / "text.npz"))
+    done = encode(items_of("3 4", None, "0 -2"), encoder(), EncodingJob(tmp_path / "text.npz"))
     assert (done.items, done.width, done.skipped, done.encoder) == (2, 2, 1, "e")
     assert {reason: ids.tolist() for reason, ids in done.left_out.items()} == {"without text": [11]}
     table = read_features("text.npz", tmp_path)
@@ -53,7 +53,7 @@ def test_the_table_is_read_by_the_recommender(tmp_path):
 
 
 def test_facts_travel_with_the_table(tmp_path):
-    encode(items_of("3 4", None), encoder(), Job(tmp_path / "text.npz"))
+    encode(items_of("3 4", None), encoder(), EncodingJob(tmp_path / "text.npz"))
     with np.load(tmp_path / "text.npz", allow_pickle=False) as content:
         assert content["features"].dtype == np.float32
         facts = json.loads(str(content["facts"]))
@@ -70,7 +70,7 @@ def test_facts_travel_with_the_table(tmp_path):
 
 def test_half_precision_and_ids_of_text(tmp_path):
     items = gathered(SOURCE, np.array(["a", "b"]), ["3 4", "1 0"], str)
-    encode(items, encoder(), Job(tmp_path / "text.npz", half=True))
+    encode(items, encoder(), EncodingJob(tmp_path / "text.npz", half=True))
     with np.load(tmp_path / "text.npz", allow_pickle=False) as content:
         assert content["features"].dtype == np.float16
     table = read_features("text.npz", tmp_path)
@@ -81,8 +81,8 @@ def test_half_precision_and_ids_of_text(tmp_path):
 def test_rows_of_zeros_and_damaged_items_are_left_out(tmp_path):
     items = items_of("0 0", "damaged", "1 0", "damaged")
     with pytest.raises(DataError, match="cannot be read"):
-        encode(items, encoder(), Job(tmp_path / "a.npz"))
-    done = encode(items, encoder(), Job(tmp_path / "a.npz", batch=2, skip_damaged=True))
+        encode(items, encoder(), EncodingJob(tmp_path / "a.npz"))
+    done = encode(items, encoder(), EncodingJob(tmp_path / "a.npz", batch=2, skip_damaged=True))
     assert {reason: ids.tolist() for reason, ids in done.left_out.items()} == {
         "damaged": [11, 13],
         "with a row of zeros": [10],
@@ -93,32 +93,32 @@ def test_rows_of_zeros_and_damaged_items_are_left_out(tmp_path):
 
 def test_a_batch_without_anything_to_encode(tmp_path):
     items = items_of("damaged", "damaged", "1 0")
-    assert encode(items, encoder(), Job(tmp_path / "a.npz", batch=2, skip_damaged=True)).items == 1
+    assert encode(items, encoder(), EncodingJob(tmp_path / "a.npz", batch=2, skip_damaged=True)).items == 1
 
 
 def test_nothing_left(tmp_path):
     with pytest.raises(DataError, match="none of 2 items has a row"):
-        encode(items_of("0 0", "0 0"), encoder(), Job(tmp_path / "a.npz"))
+        encode(items_of("0 0", "0 0"), encoder(), EncodingJob(tmp_path / "a.npz"))
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("bad", ["nan 1", "inf 1"])
 def test_numbers_that_are_not_finite_end_the_work(tmp_path, bad):
     with pytest.raises(DataError, match=r"not finite for 1 of 2 items: 12"):
-        encode(items_of("1 0", "damaged", bad), encoder(), Job(tmp_path / "a.npz", skip_damaged=True))
+        encode(items_of("1 0", "damaged", bad), encoder(), EncodingJob(tmp_path / "a.npz", skip_damaged=True))
     assert not (tmp_path / "a.npz").exists()
 
 
 def test_an_interrupted_command_goes_on_where_its_last_group_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BATCHES", 2)
     items = items_of(*(f"{i} 1" for i in range(11)))
-    whole = encode(items, encoder(), Job(tmp_path / "whole.npz", batch=2))
+    whole = encode(items, encoder(), EncodingJob(tmp_path / "whole.npz", batch=2))
 
     def stop_at(done: int, total: int) -> None:
         if done == 10:
             raise KeyboardInterrupt
 
-    job, seen, told = Job(tmp_path / "text.npz", batch=2), [], []
+    job, seen, told = EncodingJob(tmp_path / "text.npz", batch=2), [], []
     with pytest.raises(KeyboardInterrupt):
         encode(items, encoder(), job, stop_at)
     assert not job.out.exists()
@@ -132,7 +132,7 @@ def test_an_interrupted_command_goes_on_where_its_last_group_ended(tmp_path, mon
 
 
 def test_all_is_encoded_and_only_the_table_is_missing(tmp_path, monkeypatch):
-    items, job, seen = items_of("1 0", "0 1"), Job(tmp_path / "text.npz"), []
+    items, job, seen = items_of("1 0", "0 1"), EncodingJob(tmp_path / "text.npz"), []
 
     def full(*_):
         raise DataError("no space")
@@ -155,7 +155,7 @@ def test_all_is_encoded_and_only_the_table_is_missing(tmp_path, monkeypatch):
     ],
 )
 def test_another_encoder_or_other_items_are_refused(tmp_path, items, with_, words):
-    job = Job(tmp_path / "text.npz", batch=1)
+    job = EncodingJob(tmp_path / "text.npz", batch=1)
     with pytest.raises(DataError, match="not finite"):
         encode(items_of("1 0", "nan 1"), encoder(), job)
     with pytest.raises(DataError, match=words):

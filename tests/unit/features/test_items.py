@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import DataError
-from equipoise.features.items import Source, digest, gathered, table_of
+from equipoise.features.items import ItemSource, digest, gathered, table_of
 
-SOURCE = Source("text", "somewhere", {"columns": ["title"]})
+SOURCE = ItemSource("text", "somewhere", {"columns": ["title"]})
 
 
 def test_items_without_a_thing_are_set_aside():
@@ -19,11 +19,11 @@ def test_items_without_a_thing_are_set_aside():
 def test_the_stamp_knows_things_and_how_they_were_read():
     stamps = {
         gathered(source, np.array([1, 2]), things, str).stamp
-        for source in (SOURCE, Source("text", "somewhere", {"columns": ["plot"]}))
+        for source in (SOURCE, ItemSource("text", "somewhere", {"columns": ["plot"]}))
         for things in (["a", "bc"], ["ab", "c"], ["a", None])
     }
     assert len(stamps) == 6
-    moved = Source("text", "elsewhere", SOURCE.facts)
+    moved = ItemSource("text", "elsewhere", SOURCE.facts)
     assert gathered(moved, np.array([1]), ["a"], str).stamp == gathered(SOURCE, np.array([1]), ["a"], str).stamp
 
 

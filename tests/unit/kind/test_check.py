@@ -6,9 +6,16 @@ import json
 import numpy as np
 import pytest
 
+from equipoise.cli.data_report import print_overview, print_samples
+from equipoise.config.blocks import ImageOptions, InteractionOptions
 from equipoise.core.errors import DataError, UnknownName
+from equipoise.core.registry import DATASETS
+from equipoise.core.values import Dataset, Images
+from equipoise.data.image_folder import FolderOptions
+from equipoise.data.npz import NpzOptions
 from equipoise.kind import check
 from equipoise.kind.check import examine, overview
+from tests.unit.data.pictures import write_folder
 from tests.unit.data.writers import random_images, tiny_tree, write_fashion, write_files
 
 
@@ -111,3 +118,59 @@ def test_real_files_match_their_sums(real_data, name, files):
     assert [line["checksum"] for line in report["files"]] == ["matches"] * files
     assert report["range"] == [0, 255]
     assert report["is_complete"] == (name != "tiny-imagenet")
+
+
+@pytest.fixture
+def plugged(monkeypatch):
+    """Two sets that a plugin registers, and that nothing is published of."""
+    DATASETS.names()  # all of ours are there before theirs come
+    monkeypatch.setattr(DATASETS, "_entries", {**DATASETS._entries})
+    images = Images(np.arange(40, dtype=np.uint8).reshape(10, 1, 2, 2), np.arange(10) % 2)
+    DATASETS.register("shapes", options=ImageOptions, module="json")(
+        lambda options, folder: Dataset("shapes", images, images.take(np.arange(4)), ("a", "b"), (0.5,), (0.2,))
+    )
+    DATASETS.register("shop", options=InteractionOptions, module="json")(
+        lambda options, folder: DATASETS.find("planted").make(DATASETS.find("planted").options(), folder)
+    )
+
+
+@pytest.mark.usefixtures("plugged")
+def test_a_set_of_a_plugin_is_listed_and_checked_without_published_sizes():
+    """`data list` broke on a set that it had no published sizes of."""
+    lines = {line["name"]: line for line in overview(None)}
+    assert (lines["shapes"]["kind"], lines["shapes"]["train"], lines["shapes"]["shape"]) == ("images", None, None)
+    assert (lines["shapes"]["found"], lines["shapes"]["where"]) == (None, "json")
+    assert (lines["shop"]["kind"], lines["shop"]["users"]) == ("interactions", None)
+    report = examine("shapes", None)
+    assert report["splits"]["train"] == {"count": 10, "published": None, "labels": [5, 5]}
+    assert (report["classes"], report["files"], report["is_complete"]) == (["a", "b"], [], False)
+    assert examine("shop", None)["counts"]["users"]["count"] == 200
+
+
+@pytest.mark.usefixtures("plugged")
+def test_the_table_for_people_says_that_sizes_are_unknown(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    print_overview(overview(None))
+    print_samples(examine("shapes", None))
+    shown = capsys.readouterr().out
+    for name in ("shapes", "shop", "folder", "npz", "table"):
+        row = next(line for line in shown.splitlines() if f" {name} " in line)
+        assert "as many as the file has" in row
+    assert "the folder that data.folder names" in shown
+    assert " 10 " in shown
+
+
+def test_own_files_are_listed_with_their_sums(folder):
+    write_folder(folder / "pets", {"cat": 3, "dog": 3})
+    np.savez(folder / "x.npz", images=np.arange(64, dtype=np.uint8).reshape(4, 4, 4), labels=[0, 1, 0, 1])
+    report = examine("folder", folder, FolderOptions(folder="pets"))
+    assert [line["path"] for line in report["files"]][:2] == [
+        str(folder / "pets/cat/00.png"),
+        str(folder / "pets/cat/01.png"),
+    ]
+    assert report["splits"]["train"]["count"] == 4
+    report = examine("npz", folder, NpzOptions(file="x.npz"))
+    assert [line["path"] for line in report["files"]] == [str(folder / "x.npz")]
+    assert report["shape"] == [1, 4, 4]
+    with pytest.raises(DataError, match="no folder of images was named"):
+        examine("folder", folder)

@@ -8,12 +8,13 @@ import torch
 
 from equipoise.core.registry import METHODS
 from equipoise.core.values import Moment
-from equipoise.method.answers import ALONE, Method, classify
+from equipoise.method.answers import BY_CONFIGURATION, BY_KIND, NO_LAMBDA, Chosen, Exchange, Method
+from equipoise.method.resolve import resolve
 from equipoise.models.classifier import ModelOutput
 from equipoise.objective.compose import Batch, Net
 from equipoise.server.mean import mean
 from equipoise.server.merge import ServerState, keep
-from tests.conftest import update
+from tests.conftest import tiny, update
 
 
 def method(name: str, **options) -> Method:
@@ -29,7 +30,8 @@ def test_all_the_classic_methods_are_there():
 
 
 def test_the_defaults_are_fedavgs_answers():
-    assert method("fedavg") == Method() == Method(classify(), ALONE, mean, "parameter-average", sends_down=True)
+    assert method("fedavg") == Method() == Method(BY_KIND, NO_LAMBDA, mean, "parameter-average", Exchange())
+    assert Exchange() == Exchange(down=True, up=True, report=None, keep=None, begin=None)
 
 
 @pytest.mark.parametrize(
@@ -40,16 +42,26 @@ def test_ensembles_change_only_how_they_predict(name, predict):
 
 
 def test_local_only_shares_nothing():
-    assert method("local-only") == Method(merge=keep, predict=None, sends_down=False, sends_up=False)
+    assert method("local-only") == Method(merge=keep, predict=None, exchange=Exchange(down=False, up=False))
 
 
 def test_centralised_pools_the_data():
-    assert method("centralised") == Method(sends_down=False, pools_data=True)
+    assert method("centralised") == Method(exchange=Exchange(down=False), pools_data=True)
 
 
 @pytest.mark.parametrize(("name", "headline"), [("fedavg", "accuracy/merged"), ("local-only", "accuracy/clients")])
 def test_the_headline_is_what_a_table_shows(name, headline):
-    assert method(name).headline == headline
+    assert resolve(tiny(f"method={name}")).headline == headline
+
+
+def test_what_is_left_open_says_to_whom():
+    """One word for each: nothing means three things."""
+    assert (BY_CONFIGURATION, BY_KIND) == (Chosen.BY_CONFIGURATION, Chosen.BY_KIND)
+    assert method("etf-align").balance is BY_CONFIGURATION
+    assert method("fafi").merge is BY_CONFIGURATION
+    assert method("fedavg").objective is BY_KIND
+    assert method("fafi").head is not None
+    assert method("fedavg").teacher is None
 
 
 def test_fedprox_weighs_the_distance_by_mu():
@@ -59,7 +71,6 @@ def test_fedprox_weighs_the_distance_by_mu():
     losses = prox.objective(net, batch, {"w": torch.tensor([1.0])}, moment)
     assert losses.align is not None
     assert losses.align.item() == (3 - 1) ** 2 / 2
-    assert prox.balance is not None
     weighed = prox.balance.weigh(losses, {}, moment)
     assert weighed.network.item() == pytest.approx(torch.tensor(2.0).log().item() + 0.3 * 2)
     assert weighed.used == 0.3

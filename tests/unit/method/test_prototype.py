@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from equipoise.core.registry import METHODS
 from equipoise.core.values import Losses, Moment
-from equipoise.method.answers import Method
+from equipoise.method.answers import BY_CONFIGURATION, Method
 from equipoise.method.prototype import PrototypeOptions
 from equipoise.models.classifier import ModelOutput
 from equipoise.models.heads import PrototypeHead
@@ -74,7 +74,7 @@ def test_alignment_is_the_distance_to_the_anchors_and_any_policy_weighs_it(name)
     halfway = losses(name, target="progressive").align
     assert halfway is not None
     assert halfway.item() == pytest.approx((1.5**2 / 2 + 0.5**2 / 2) / 2)
-    assert method(name).balance is None
+    assert method(name).balance is BY_CONFIGURATION
 
 
 def test_drcl_has_random_anchors():
@@ -84,7 +84,7 @@ def test_drcl_has_random_anchors():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_server_block_decides_the_merge_and_features_are_averaged_unless_it_says_otherwise(name):
-    assert method(name).merge is None
+    assert method(name).merge is BY_CONFIGURATION
     assert method(name).predict == "feature-average"
 
 

@@ -65,7 +65,7 @@ def test_public_features_go_down_once(method):
     found = numbers(records(config))
     federation = build(config)
     model = sum(tensor.numel() * tensor.element_size() for tensor in federation.start.values())
-    n = len(federation.scorer.splits.public)
+    n = len(federation.judge.evaluator.splits.public)
     assert n == 20  # a tenth of 200 images
     broadcast = n * 16 * 4 + n * 8  # 16 features in single precision and a label each
     assert found[0, None, "bytes/down"] == 3 * (model + broadcast)
@@ -86,5 +86,5 @@ def test_without_a_pool_it_is_refused(method):
 
 
 def test_a_pool_of_one_image_is_too_small_to_learn_from():
-    with pytest.raises(DataError, match="a public pool of 1 images is too small"):
+    with pytest.raises(DataError, match="a public pool of 1 samples is too small"):
         build(tiny("method=two-stage", "data.public=0.005"))

@@ -1,19 +1,22 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from equipoise.client.finished import Finished
 from equipoise.config.schema import check
 from equipoise.core.errors import ConfigError
-from equipoise.core.values import State
+from equipoise.core.values import State, Task
 from equipoise.method.resolve import resolve
 from equipoise.method.statistics import feature_sums
 from equipoise.models.classifier import ModelOutput
-from equipoise.models.outputs import outputs_of
 from equipoise.run.build import build
 from tests.conftest import assert_same, numbers, one_shot, records, tiny
+from tests.unit.server.views import own_samples
 
 SKEWED = tiny("method=statistics", "partition.alpha=0.05", "rounds=1")
 EVEN = check(SKEWED.model_dump() | {"partition": {"name": "iid", "clients": 3}})
@@ -27,9 +30,8 @@ def runs():
 def seen(split: str) -> ModelOutput:
     """What the common start sees in the images of a split."""
     federation = build(EVEN)
-    scorer = federation.scorer
-    scorer.model.load_state_dict(dict(federation.start))
-    return outputs_of(scorer.model, getattr(scorer.splits, split).pixels, scorer.reader)
+    evaluator = federation.judge.evaluator
+    return evaluator.outputs(federation.start, getattr(evaluator.splits, split).inputs)
 
 
 def answers_of(model: State, features: Tensor) -> Tensor:
@@ -64,7 +66,7 @@ def test_how_the_data_is_split_does_not_matter(runs):
 
 
 def test_the_head_is_the_ridge_of_all_training_images(runs):
-    splits = build(EVEN).scorer.splits
+    splits = build(EVEN).judge.evaluator.splits
     x, y = seen("train").features.double().numpy(), np.eye(10)[splits.train.labels]
     varies = x.std(0) > 0  # units that are never on have no say
     z = (x[:, varies] - x[:, varies].mean(0)) / x[:, varies].std(0)
@@ -104,7 +106,9 @@ def test_every_round_and_every_checkpoint_says_the_same():
 
 
 def test_clients_send_single_precision():
-    report = feature_sums([ModelOutput(torch.ones(2, 3), torch.zeros(2, 4))], torch.tensor([1, 3]))
+    own = own_samples([ModelOutput(torch.ones(2, 3), torch.zeros(2, 4))], [1, 3], 4)
+    feed = SimpleNamespace(own=lambda network, models: own)
+    report = feature_sums(Finished(Task(0, 0, range(0), {}), {}, {}, 0, 0.1, torch.nn.Identity(), feed))
     assert {tensor.dtype for tensor in report.values()} == {torch.float32}
     assert report["counts"].tolist() == [0, 1, 0, 1]
 

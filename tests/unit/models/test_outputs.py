@@ -5,8 +5,9 @@ import pytest
 import torch
 from torch import nn
 
+from equipoise.data.inputs import PixelInputs
 from equipoise.models.classifier import Classifier
-from equipoise.models.outputs import InputReader, outputs_of
+from equipoise.models.outputs import FEW, InputReader, common_outputs, input_statistics, outputs_of
 from tests.conftest import untouched_rng
 
 
@@ -23,7 +24,8 @@ def pixels(*greys: tuple[int, int, int]) -> np.ndarray:
     return np.broadcast_to(np.array(greys, np.uint8)[:, :, None, None], (len(greys), 3, 2, 2)).copy()
 
 
-LENS = InputReader(mean=(0.0, 0.2, 1.0), std=(1.0, 0.5, 2.0), batch=2)
+INPUTS = PixelInputs(mean=(0.0, 0.2, 1.0), std=(1.0, 0.5, 2.0))
+READER = InputReader(INPUTS, batch=2)
 IMAGES = pixels((255, 51, 255), (0, 255, 0), (51, 0, 102))
 # (x/255 − mean) / std of each channel
 FEATURES = [[1, 0, 0], [0, 0.8 / 0.5, -1 / 2], [0.2, -0.2 / 0.5, (0.4 - 1) / 2]]
@@ -31,13 +33,13 @@ FLAT = [value for row in FEATURES for value in row]
 
 
 def test_stored_pixels_are_normalised_once_and_come_in_batches():
-    batches = list(InputReader(LENS.mean, LENS.std, 1).batches(IMAGES))
+    batches = list(InputReader(INPUTS, 1).batches(IMAGES))
     assert [batch.shape for batch in batches] == [(1, 3, 2, 2)] * 3
     assert torch.cat(batches)[:, :, 0, 0].flatten().tolist() == pytest.approx(FLAT, abs=1e-6)
 
 
 def test_features_and_logits_of_all_images_in_their_order_by_hand():
-    seen = outputs_of(classifier(), IMAGES, LENS)
+    seen = outputs_of(classifier(), IMAGES, READER)
     assert seen.features.flatten().tolist() == pytest.approx(FLAT, abs=1e-6)
     logits = [value for a, b, c in FEATURES for value in (a + 0.5, b + c)]
     assert seen.logits.flatten().tolist() == pytest.approx(logits, abs=1e-6)
@@ -46,8 +48,8 @@ def test_features_and_logits_of_all_images_in_their_order_by_hand():
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_images_per_pass_change_nothing(size):
     seen, other = (
-        outputs_of(classifier(), IMAGES, LENS),
-        outputs_of(classifier(), IMAGES, InputReader(LENS.mean, LENS.std, size)),
+        outputs_of(classifier(), IMAGES, READER),
+        outputs_of(classifier(), IMAGES, InputReader(INPUTS, size)),
     )
     assert torch.allclose(seen.logits, other.logits, atol=1e-6)
 
@@ -56,7 +58,7 @@ def test_in_evaluation_mode_without_gradients_and_without_a_draw():
     model = classifier().train()
     before = IMAGES.copy()
     with untouched_rng():
-        seen = outputs_of(model, IMAGES, LENS)
+        seen = outputs_of(model, IMAGES, READER)
     assert not model.training
     assert not seen.logits.requires_grad
     assert np.array_equal(IMAGES, before)
@@ -64,4 +66,33 @@ def test_in_evaluation_mode_without_gradients_and_without_a_draw():
 
 def test_a_last_image_on_its_own_joins_the_batch_before_it():
     """BatchNorm cannot be measured on one image."""
-    assert [len(batch) for batch in InputReader(LENS.mean, LENS.std, 2).batches(IMAGES)] == [3]
+    assert [len(batch) for batch in InputReader(INPUTS, 2).batches(IMAGES)] == [3]
+
+
+def test_the_common_encoder_gives_features_of_what_a_network_would_take_and_no_logits():
+    encoder = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    many = np.concatenate([IMAGES] * 30)
+    seen = common_outputs(encoder, many, INPUTS)
+    assert seen.features.flatten().tolist() == pytest.approx(FLAT * 30, abs=1e-6)
+    assert seen.logits.shape == (90, 0)
+
+
+def test_the_common_encoder_takes_few_samples_at_a_time_and_those_that_are_no_images():
+    sizes: list[int] = []
+
+    def encoder(batch: torch.Tensor) -> torch.Tensor:
+        sizes.append(len(batch))
+        return 2 * batch
+
+    class Rows:
+        def prepare(self, stored: np.ndarray) -> torch.Tensor:
+            return torch.from_numpy(stored)
+
+    stored = np.arange(2 * (FEW + 5), dtype=np.float32).reshape(-1, 2)
+    assert torch.equal(common_outputs(encoder, stored, Rows()).features, 2 * torch.from_numpy(stored))
+    assert sizes == [FEW, 5]
+
+
+def test_mean_and_deviation_of_what_enters():
+    found = input_statistics(torch.tensor([[1.0, 2.0], [3.0, 6.0]]), "eval")
+    assert found == {"input/mean/eval": 3.0, "input/std/eval": pytest.approx((14 / 3) ** 0.5)}

@@ -6,7 +6,7 @@ from torch import nn
 
 from equipoise.core.registry import MODELS
 from equipoise.models.build import build_model
-from equipoise.models.resnet import Block
+from equipoise.models.resnet import ResidualBlock
 
 BLOCKS = {"resnet8": (1, 1, 1), "resnet10": (1, 1, 1, 1), "resnet18": (2, 2, 2, 2)}
 
@@ -66,7 +66,7 @@ def test_a_projector_sets_the_number_of_features():
 
 
 def test_a_block_adds_its_input():
-    block = Block(2, 2, 1, "none")
+    block = ResidualBlock(2, 2, 1, "none")
     with torch.no_grad():
         block.conv2.weight.zero_()
     x = torch.tensor([1.0, -2.0]).reshape(1, 2, 1, 1)

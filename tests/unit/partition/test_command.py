@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
-from equipoise.cli.partition import as_record, draw, partition, show
+from equipoise.api.partition import view_of
+from equipoise.cli.partition import partition, show
 from equipoise.config import loader
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import SPLITTERS
@@ -27,7 +28,7 @@ def divided(name="dirichlet", n_classes=4, **settings):
 
 def printed(result, classes=CLASSES, width=80):
     out = StringIO()
-    show(result, classes, Console(file=out, width=width))
+    show(view_of(result, classes, None), Console(file=out, width=width))
     return out.getvalue()
 
 
@@ -64,7 +65,7 @@ def test_overlap_and_gaps_are_said_loudly():
 
 
 def test_the_record_has_the_promised_keys():
-    record = json.loads(json.dumps(as_record(divided(clients=3))))
+    record = json.loads(json.dumps(view_of(divided(clients=3), CLASSES, None).to_json()))
     keys = "name clients samples fingerprint disjoint covering overlap skew counts"
     assert list(record) == keys.split()
     assert (record["clients"], record["samples"], record["disjoint"], record["covering"]) == (3, 400, True, True)
@@ -73,7 +74,7 @@ def test_the_record_has_the_promised_keys():
 
 def test_the_picture_carries_the_splitter_alpha_and_fingerprint(tmp_path):
     result = divided(clients=3, alpha=0.1)
-    draw(result, CLASSES, 0.1, tmp_path / "who.json")
+    view_of(result, CLASSES, 0.1).save(tmp_path / "who.json")
     text = (tmp_path / "who.json").read_text()
     subtitle = json.loads(text)["title"]["subtitle"]
     assert subtitle == f"dirichlet · α = 0.1 · fingerprint {result.fingerprint[:12]} · no overlap"
@@ -82,8 +83,7 @@ def test_the_picture_carries_the_splitter_alpha_and_fingerprint(tmp_path):
 @pytest.fixture
 def run(monkeypatch):
     """The command with settings and data put in its hands."""
-    settings = SPLITTERS.find("shards").options(clients=3)
-    request = SimpleNamespace(config=SimpleNamespace(data=None, seed=5, partition=settings), data_path=None)
+    request = loader.load("fedavg", ["seed=5", "partition=shards", "partition.clients=3"])
     given = []
     monkeypatch.setattr(loader, "load", lambda preset, overrides: given.append((preset, *overrides)) or request)
     data = SimpleNamespace(train=SimpleNamespace(labels=LABELS), classes=CLASSES)

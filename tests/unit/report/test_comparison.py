@@ -6,8 +6,8 @@ from math import isnan
 
 import pytest
 
-from equipoise.report.comparison import Comparison, Run, compare, flat_config
-from equipoise.report.statistics import Curve, Users
+from equipoise.report.comparison import ComparedRun, Comparison, compare, flat_config
+from equipoise.report.statistics import HeadlineCurve, UserGains
 
 
 def config(**changes):
@@ -15,9 +15,9 @@ def config(**changes):
     return {**plain, "engine": {"name": "local"}, **changes}
 
 
-def run(run_id: str, seed: int, value: float, label: str = "FedAvg", **changes) -> Run:
-    curve = Curve(run_id, seed, [0, 1], [value + 0.1, value], [0.9, 0.8])
-    return Run(label, config(seed=seed, name=run_id, **changes), f"print-{seed}", "accuracy/merged", curve)
+def run(run_id: str, seed: int, value: float, label: str = "FedAvg", **changes) -> ComparedRun:
+    curve = HeadlineCurve(run_id, seed, [0, 1], [value + 0.1, value], [0.9, 0.8])
+    return ComparedRun(label, config(seed=seed, name=run_id, **changes), f"print-{seed}", "accuracy/merged", curve)
 
 
 PROX = {"method": {"name": "fedprox", "mu": 0.1}}
@@ -52,7 +52,7 @@ def test_the_same_items_for_the_same_users_are_compared_user_by_user():
     plain, more = run("a-0", 0, 0.5), run("p-0", 0, 0.7, "FedProx", **PROX)
     for markov, over in ((5.0, "users"), (6.0, None)):
         given = ((plain, 0.0, 5.0), (more, 1.0, markov))
-        runs = [replace(one, users=Users(*(dict.fromkeys(range(3), x) for x in told))) for one, *told in given]
+        runs = [replace(one, users=UserGains(*(dict.fromkeys(range(3), x) for x in told))) for one, *told in given]
         difference = compare(runs).lines[1].difference
         assert (difference and difference.over) == over
         if difference:
@@ -61,7 +61,7 @@ def test_the_same_items_for_the_same_users_are_compared_user_by_user():
 
 def test_a_seed_without_ranks_leaves_seeds_to_be_paired():
     """Two seeds of each row, and users of one of them: a difference over that seed alone would not be the table's."""
-    users = Users({0: 1.0}, {0: 5.0})
+    users = UserGains({0: 1.0}, {0: 5.0})
     runs = [replace(run("a-0", 0, 0.5), users=users), run("a-1", 1, 0.6)]
     runs += [replace(run("p-0", 0, 0.7, "F", **PROX), users=users), run("p-1", 1, 0.9, "F", **PROX)]
     difference = compare(runs).lines[1].difference

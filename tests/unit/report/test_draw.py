@@ -10,7 +10,7 @@ import pytest
 import vl_convert
 
 from equipoise.report.draw import draw
-from equipoise.report.figure import Bars, Figure, Grid, Line, Lines
+from equipoise.report.figure import BarChart, ChartLine, Figure, Heatmap, LineChart
 from equipoise.report.words import words
 
 SAY = words("en")
@@ -45,9 +45,9 @@ def contrast(a: str, b: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def grid(values: list[float], **rest: Any) -> Grid:
+def grid(values: list[float], **rest: Any) -> Heatmap:
     place: dict[str, Any] = {"key": "recall", "x": "", "y": "", "columns": NAMES, "rows": ["0"], "measure": ""}
-    return Grid(values=np.array([values]), **place, **rest)
+    return Heatmap(values=np.array([values]), **place, **rest)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def grid(values: list[float], **rest: Any) -> Grid:
     ],
     ids=["cosine", "share", "linear", "sqrt"],
 )
-def test_numbers_on_dark_cells_were_black(figure: Grid) -> None:
+def test_numbers_on_dark_cells_were_black(figure: Heatmap) -> None:
     picture = svg(figure, width=900)
     cells = re.findall(r'aria-roledescription="rect mark"[^>]*?fill="([^"]+)"', picture)
     numbers = re.findall(r'aria-roledescription="text mark"[^>]*?fill="([^"]+)"', picture)
@@ -82,8 +82,8 @@ def test_numbers_of_narrow_cells_ran_into_each_other() -> None:
 STEPS = [101, 102]
 
 
-def lines(*values: float) -> Lines:
-    return Lines(key="losses", y="", lines=[Line("a", STEPS, values)], is_log=True)
+def lines(*values: float) -> LineChart:
+    return LineChart(key="losses", y="", lines=[ChartLine("a", STEPS, values)], is_log=True)
 
 
 @pytest.mark.parametrize(
@@ -104,25 +104,25 @@ def test_ticks_of_a_logarithmic_axis_were_of_several_kinds(values: tuple[float, 
 def test_half_of_who_is_served_had_no_label() -> None:
     groups = ("all", "long history", "short history", "popular target", "rare target", "drifted", "steady")
     beside = {"chance": 0.02, "ItemPop": 0.03, "Markov": 0.09}
-    figure = Bars(key="groups", x="", y="hr@10/full", bars=dict.fromkeys(groups, 0.03), bounds=beside)
+    figure = BarChart(key="groups", x="", y="hr@10/full", bars=dict.fromkeys(groups, 0.03), bounds=beside)
     assert {*groups, *beside} <= set(texts(svg(figure, width=330)))
 
 
 def test_bars_show_their_numbers_so_that_zero_is_seen() -> None:
-    picture = svg(Bars(key="gradients", x="", y="norm", bars={"cls": 8.7, "pp": 0.0}))
+    picture = svg(BarChart(key="gradients", x="", y="norm", bars={"cls": 8.7, "pp": 0.0}))
     assert re.findall(r'"text mark"[^>]*>([^<]*)</text>', picture) == ["8.7", "0"]
 
 
 def test_the_legend_shows_what_is_dashed() -> None:
-    solid, dashed = Line("test", [1, 2], [0.1, 0.2]), Line("validation", [1, 2], [0.2, 0.3], is_dashed=True)
-    picture = svg(Lines(key="accuracy", y="", lines=[solid, dashed]))
+    solid, dashed = ChartLine("test", [1, 2], [0.1, 0.2]), ChartLine("validation", [1, 2], [0.2, 0.3], is_dashed=True)
+    picture = svg(LineChart(key="accuracy", y="", lines=[solid, dashed]))
     legend = picture[picture.index("role-legend") :]
     assert legend.count('stroke-dasharray="5,4"') == 1
 
 
 def test_a_legend_has_as_many_columns_as_there_is_room() -> None:
     names = [f"a configuration with a long name {i}" for i in range(4)]
-    figure = Lines(key="overview", y="", lines=[Line(name, [1, 2], [0.1, 0.2]) for name in names])
+    figure = LineChart(key="overview", y="", lines=[ChartLine(name, [1, 2], [0.1, 0.2]) for name in names])
 
     def height(room: int) -> float:
         drawn = spec(figure, width=520)

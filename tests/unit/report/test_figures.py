@@ -10,14 +10,14 @@ import pytest
 
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.report.draw import draw
-from equipoise.report.figure import Bars, Figure, Grid, Line, Lines, Points
-from equipoise.report.figures import FIGURES, figures
+from equipoise.report.figure import BarChart, ChartLine, Figure, Heatmap, LineChart, ScatterChart
+from equipoise.report.figures import figure_functions, figures
 from equipoise.report.figures.features import nearby, plane
 from equipoise.report.figures.geometry import unit
 from equipoise.report.markdown import markdown_of
-from equipoise.report.source import Source
-from equipoise.report.words import CHINESE, ENGLISH, words
-from equipoise.store.records import Partition, Run
+from equipoise.report.source import FigureSource
+from equipoise.report.words import words
+from equipoise.store.records import PartitionRecord, Run
 from tests.unit.diagnose.runs import run_of
 
 SAY = words("en")
@@ -29,7 +29,7 @@ RUN = Run(
 
 def made(recording: Recording, pictures: dict[str, Any] | None = None, **rest: Any) -> dict[str, Figure]:
     run = replace(RUN, config=rest.get("config", {}))
-    source = Source(run, recording, rest.get("partition"), pictures or {}, rest.get("projection", "pca"))
+    source = FigureSource(run, recording, rest.get("partition"), pictures or {}, rest.get("projection", "pca"))
     return {figure.key: figure for figure in figures(source, SAY)}
 
 
@@ -40,7 +40,7 @@ def test_nothing_recorded_is_nothing_shown() -> None:
 def test_each_client_has_its_lambda_up_to_ten_of_them_and_bounds_are_drawn() -> None:
     lam = {client: [1.0, 2.0, 4.0 + client] for client in range(10)}
     figure = made(run_of({"lam/used": lam, "schedule": {0: [1.0, 0.5, 0.0]}}, cap=9.0, lam_max=50.0))["lam"]
-    assert isinstance(figure, Lines)
+    assert isinstance(figure, LineChart)
     assert figure.is_log
     assert [line.name for line in figure.lines] == [f"client {k}" for k in range(10)] + ["schedule s"]
     assert list(figure.lines[3].steps) == [1, 2, 3]
@@ -50,7 +50,7 @@ def test_each_client_has_its_lambda_up_to_ten_of_them_and_bounds_are_drawn() -> 
 
 def test_many_clients_are_a_median_in_a_band_between_the_lowest_and_the_highest() -> None:
     figure = made(run_of({"lam/used": {client: [client + 1.0] for client in range(21)}}))["lam"]
-    assert isinstance(figure, Lines)
+    assert isinstance(figure, LineChart)
     middle, lowest, highest = figure.lines
     assert (middle.values, middle.low, middle.high) == ([11.0], [3.0], [19.0])  # of 1 … 21
     assert (lowest.values, highest.values) == ([1.0], [21.0])
@@ -59,7 +59,7 @@ def test_many_clients_are_a_median_in_a_band_between_the_lowest_and_the_highest(
 
 def test_many_clients_with_one_lambda_are_one_line() -> None:
     figure = made(run_of({"lam/used": {client: [0.1, 0.1] for client in range(21)}}))["lam"]
-    assert isinstance(figure, Lines)
+    assert isinstance(figure, LineChart)
     assert [line.name for line in figure.lines] == ["median of clients"]
     assert figure.note == "21 clients, all alike."
 
@@ -78,7 +78,7 @@ def test_grids_take_means_of_neighbouring_checkpoints_and_leave_gaps_open() -> N
     steps = np.arange(80)
     curves = {0: Curve(0, steps, steps.astype(float)), 7: Curve(7, steps[:2], np.array([5.0, 7.0]))}
     figure = made(Recording("x", {"loss/base": curves}))["client-loss"]
-    assert isinstance(figure, Grid)
+    assert isinstance(figure, Heatmap)
     assert list(figure.rows) == ["0", "7"]
     assert list(figure.columns)[:3] == ["1", "3", "5"]
     assert figure.values[0, :3].tolist() == [0.5, 2.5, 4.5]
@@ -89,25 +89,25 @@ def test_grids_take_means_of_neighbouring_checkpoints_and_leave_gaps_open() -> N
 
 def test_hundreds_of_clients_are_thinned_and_it_is_said() -> None:
     figure = made(run_of({"loss/base": {client: [1.0] for client in range(300)}}))["client-loss"]
-    assert isinstance(figure, Grid)
+    assert isinstance(figure, Heatmap)
     assert len(figure.rows) == 100
     assert figure.note == "100 of 300 clients are shown."
 
 
 def test_recall_has_its_classes_in_their_order() -> None:
     figure = made(run_of(server={f"recall/{c}": [0.0, c / 10] for c in range(11)}))["recall"]
-    assert isinstance(figure, Grid)
+    assert isinstance(figure, Heatmap)
     assert list(figure.rows) == [str(c) for c in range(11)]
     assert figure.values[10].tolist() == [0.0, 1.0]
 
 
 def test_the_partition_is_what_the_store_says() -> None:
-    partition = Partition(
+    partition = PartitionRecord(
         fingerprint="0123456789abcdef", name="dirichlet", options={"alpha": 0.1}, skew={"overlap": 0.0},
         counts=[[3, 0], [1, 4]], overlaps=False, owners="",
     )  # fmt: skip
     figure = made(run_of(labels=np.array(partition.counts)), partition=partition)["partition"]
-    assert isinstance(figure, Grid)
+    assert isinstance(figure, Heatmap)
     assert figure.values[1].tolist() == [1.0, 4.0]
     assert np.isnan(figure.values[0, 1]), "an empty cell is empty"
     assert "α = 0.1" in figure.note
@@ -115,12 +115,12 @@ def test_the_partition_is_what_the_store_says() -> None:
 
 
 def test_of_more_clients_than_were_counted_the_number_is_still_said() -> None:
-    partition = Partition(
+    partition = PartitionRecord(
         fingerprint="0123456789abcdef", name="drawn", options={"alpha": 0.1, "clients": 9000}, skew={"overlap": 0.873},
         counts=[[3, 0], [1, 4]], overlaps=True, owners="",
     )  # fmt: skip
     figure = made(run_of(labels=np.array(partition.counts)), partition=partition)["partition"]
-    assert isinstance(figure, Grid)
+    assert isinstance(figure, Heatmap)
     assert "≈ 87.3%" in figure.note
     assert "2 of 9000 clients are shown." in figure.note
 
@@ -134,8 +134,8 @@ def test_prototypes_against_anchors_and_each_other() -> None:
     }
     found = made(run_of(), pictures)
     cosines, spread = found["anchors"], found["spread"]
-    assert isinstance(cosines, Grid)
-    assert isinstance(spread, Bars)
+    assert isinstance(cosines, Heatmap)
+    assert isinstance(spread, BarChart)
     assert cosines.values.tolist() == [[1.0, 0.0], [0.0, -1.0]]
     assert spread.bars == {"0": 1.0, "1": 0.0}  # opposite: deviation 1; equal directions: 0
 
@@ -169,8 +169,8 @@ def test_neighbours_stay_neighbours() -> None:
 def test_features_by_class_and_by_client() -> None:
     pictures = {"labels": np.array([0, 1]), "features/0": np.eye(2), "features/3": 2 * np.eye(2)}
     by_class, by_client = (made(run_of(), pictures)[key] for key in ("features-class", "features-client"))
-    assert isinstance(by_class, Points)
-    assert isinstance(by_client, Points)
+    assert isinstance(by_class, ScatterChart)
+    assert isinstance(by_client, ScatterChart)
     assert list(by_class.groups) == ["class 0", "class 1"] * 2
     assert list(by_client.groups) == ["client 0", "client 0", "client 3", "client 3"]
     assert by_client.note == "PCA."
@@ -179,13 +179,13 @@ def test_features_by_class_and_by_client() -> None:
 def test_a_term_that_does_not_pull_was_missing_among_the_gradients() -> None:
     """Sampled once they are bars; sampled often, lines on a logarithmic axis, which has no place for 0."""
     once = made(run_of({"grad/norm/cls": [2.0], "grad/norm/pp": [1e-17]}))["gradients"]
-    assert isinstance(once, Bars)
+    assert isinstance(once, BarChart)
     assert once.bars == {"cls": 2.0, "pp": 0.0}
     assert once.note == "Checkpoint 1."
     norms = {"grad/norm/cls": [2.0, 1.0], "grad/norm/pp": [0.0, 1e-17], "grad/cosine": [0.1, -0.2]}
     often = made(run_of(norms))
-    assert isinstance(often["gradients"], Lines)
-    assert isinstance(often["conflict"], Lines)
+    assert isinstance(often["gradients"], LineChart)
+    assert isinstance(often["conflict"], LineChart)
     assert [line.name for line in often["gradients"].lines] == ["cls", "pp (0 throughout)"]
     assert "pp (0 throughout)" in str(draw(often["gradients"], SAY).to_dict())
 
@@ -193,7 +193,7 @@ def test_a_term_that_does_not_pull_was_missing_among_the_gradients() -> None:
 def test_a_loss_of_a_single_term_was_missing_among_the_gradients() -> None:
     """Its gradient is that of the whole, which is recorded without a name."""
     found = made(run_of({"loss/base": [2.0, 1.0], "loss/cls": [2.0, 1.0], "grad/norm": [5.0, 4.0]}))["gradients"]
-    assert isinstance(found, Lines)
+    assert isinstance(found, LineChart)
     assert [(line.name, list(line.values)) for line in found.lines] == [("cls", [5.0, 4.0])]
 
 
@@ -205,19 +205,19 @@ def test_a_term_has_one_colour_among_losses_and_gradients_of_every_method() -> N
     losses = {f"loss/{term}": [1.0, 2.0] for term in ("base", "cls", "con", "align", "mine")}
     norms = {f"grad/norm/{term}": [3.0] for term in ("cls", "con", "align", "mine")}
     found = made(run_of(losses | norms))
-    assert isinstance(found["losses"], Lines)
-    assert isinstance(found["gradients"], Bars)
+    assert isinstance(found["losses"], LineChart)
+    assert isinstance(found["gradients"], BarChart)
     places = {line.name: line.place for line in found["losses"].lines}
     assert found["gradients"].colours == {term: places[term] for term in ("align", "cls", "con", "mine")}
     assert len(set(places.values())) == len(places)
     plain = made(run_of({"loss/base": [1.0], "loss/cls": [1.0]}))["losses"]
-    assert isinstance(plain, Lines)
+    assert isinstance(plain, LineChart)
     assert {line.name: line.place for line in plain.lines}.items() <= places.items()
 
 
 def test_the_base_loss_hid_the_term_it_equals() -> None:
     figure = made(run_of({"loss/base": [2.0, 1.0], "loss/cls": [2.0, 1.0]}))["losses"]
-    assert isinstance(figure, Lines)
+    assert isinstance(figure, LineChart)
     assert [(line.name, line.is_dashed) for line in figure.lines] == [("cls", False), ("base", True)]
 
 
@@ -226,8 +226,8 @@ def test_a_client_has_one_colour_for_its_lambda_and_its_features() -> None:
     lam = {0: [1.0, 2.0], 1: [0.0, 0.0], 2: [3.0, 4.0]}
     pictures = {"labels": np.array([0, 1]), **{f"features/{client}": np.eye(2) for client in range(3)}}
     found = made(run_of({"lam/used": lam}), pictures)
-    assert isinstance(found["lam"], Lines)
-    assert isinstance(found["features-client"], Points)
+    assert isinstance(found["lam"], LineChart)
+    assert isinstance(found["features-client"], ScatterChart)
     places = {line.name: line.place for line in found["lam"].lines}
     assert places == {"client 0": 0, "client 2": 2}
     assert places.items() <= found["features-client"].colours.items()
@@ -236,8 +236,8 @@ def test_a_client_has_one_colour_for_its_lambda_and_its_features() -> None:
 def test_a_kind_of_accuracy_has_one_colour_whatever_else_was_recorded() -> None:
     server = {"accuracy/merged": [0.1, 0.2], "accuracy/clients": [0.1, 0.2], "accuracy/probe": [0.3, 0.4]}
     most, few = (made(run_of({}, kept))["accuracy"] for kept in (server, dict(list(server.items())[1:])))
-    assert isinstance(most, Lines)
-    assert isinstance(few, Lines)
+    assert isinstance(most, LineChart)
+    assert isinstance(few, LineChart)
     assert {line.name: line.place for line in few.lines}.items() <= {
         line.name: line.place for line in most.lines
     }.items()
@@ -245,7 +245,7 @@ def test_a_kind_of_accuracy_has_one_colour_whatever_else_was_recorded() -> None:
 
 def test_a_ranking_of_one_checkpoint_was_four_dots_in_an_empty_chart() -> None:
     figure = made(run_of({}, {"hr@10/full/validation": [0.2], "ndcg@10/full/validation": [0.1]}))["ranking"]
-    assert isinstance(figure, Bars)
+    assert isinstance(figure, BarChart)
     assert figure.bars == {"hr@10/full": 0.2, "ndcg@10/full": 0.1}
 
 
@@ -259,8 +259,8 @@ def test_a_recommenders_pictures() -> None:
     found = made(run_of(users, server))
     assert {"surprise", "memory", "router", "groups", "drift"} <= found.keys()
     groups, surprise = found["groups"], found["surprise"]
-    assert isinstance(groups, Bars)
-    assert isinstance(surprise, Bars)
+    assert isinstance(groups, BarChart)
+    assert isinstance(surprise, BarChart)
     assert groups.bars == {"all": 0.2, "rare target": 0.1}
     assert groups.bounds == {"Markov": 0.15}
     assert sum(surprise.bars.values()) == 10, "every client once, from the last fifth"
@@ -272,7 +272,7 @@ def test_a_stream_is_drawn_slice_by_slice_beside_whoever_only_counts() -> None:
     config = {"data": {"name": "planted", "split": "slices"}}
     assert "slices" not in made(run_of(), config=config)
     figure = made(run_of({}, server), config=config)["slices"]
-    assert isinstance(figure, Lines)
+    assert isinstance(figure, LineChart)
     assert [(line.name, line.is_dashed) for line in figure.lines] == [
         ("all", False),
         ("drifted", False),
@@ -283,11 +283,11 @@ def test_a_stream_is_drawn_slice_by_slice_beside_whoever_only_counts() -> None:
 
 ONE = {"x": "", "y": "", "columns": ["1", "2"], "rows": ["0"], "measure": ""}
 EVERY: list[Figure] = [
-    Lines(key="lam", y="λ", lines=[Line("client 0", [1, 2, 3], [1.0, 0.0, 3.0])], is_log=True),
-    Grid(key="recall", values=np.array([[0.5, np.nan]]), **ONE),
-    Grid(key="anchors", values=np.array([[0.5, -1.0]]), scale="cosine", **ONE),
-    Bars(key="spread", x="", y="", bars={"0": 1.0}, bounds={"chance": 0.5}),
-    Points(key="features-class", places=np.zeros((1, 2)), groups=["class 0"], group="class"),
+    LineChart(key="lam", y="λ", lines=[ChartLine("client 0", [1, 2, 3], [1.0, 0.0, 3.0])], is_log=True),
+    Heatmap(key="recall", values=np.array([[0.5, np.nan]]), **ONE),
+    Heatmap(key="anchors", values=np.array([[0.5, -1.0]]), scale="cosine", **ONE),
+    BarChart(key="spread", x="", y="", bars={"0": 1.0}, bounds={"chance": 0.5}),
+    ScatterChart(key="features-class", places=np.zeros((1, 2)), groups=["class 0"], group="class"),
 ]
 
 
@@ -302,14 +302,12 @@ def test_every_kind_is_a_chart_with_data_and_a_table(figure: Figure) -> None:
     assert markdown_of(figure, SAY).count("\n|") >= 2
 
 
-def test_both_languages_have_all_words_with_the_same_places_for_values() -> None:
-    def places(text: str) -> set[str]:
-        return {part.split("}")[0].split(":")[0] for part in text.split("{")[1:]}
-
-    assert ENGLISH.keys() == CHINESE.keys()
-    assert {key: places(text) for key, text in ENGLISH.items()} == {key: places(text) for key, text in CHINESE.items()}
-    assert [key for key, text in CHINESE.items() if text == ENGLISH[key]] == ["column_n", "lam_max"]
+@pytest.mark.parametrize("dataset", ["digits", "planted", "nobody-knows-this-one"])
+def test_there_is_one_function_per_file_and_each_is_asked(dataset: str) -> None:
+    functions = figure_functions(dataset)
+    assert len({function.__module__ for function in functions}) == len(functions) > 5
 
 
-def test_there_is_one_function_per_file_and_each_is_asked() -> None:
-    assert len({function.__module__ for function in FIGURES}) == len(FIGURES)
+def test_a_set_that_is_not_known_here_is_drawn_with_the_figures_of_all_kinds() -> None:
+    known = {function for dataset in ("digits", "planted") for function in figure_functions(dataset)}
+    assert set(figure_functions("nobody-knows-this-one")) >= known

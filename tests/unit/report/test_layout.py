@@ -5,15 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.report.comparison import Comparison, Line
-from equipoise.report.figure import Figure as Picture
-from equipoise.report.figure import Grid, Lines, Points
+from equipoise.report.comparison import Comparison, ComparisonRow
+from equipoise.report.figure import Figure, Heatmap, LineChart, ScatterChart
 from equipoise.report.layout import placed, results
-from equipoise.report.statistics import Difference, Figure
+from equipoise.report.statistics import Difference, MeanStd
 
-LOW = Grid(key="partition", x="", y="", columns=["0"], rows=["0"], values=np.ones((1, 1)), measure="")
-HIGH = Points(key="features-class", places=np.zeros((1, 2)), groups=["class 0"], group="class")
-MIDDLE = Lines(key="accuracy", y="", lines=[])
+LOW = Heatmap(key="partition", x="", y="", columns=["0"], rows=["0"], values=np.ones((1, 1)), measure="")
+HIGH = ScatterChart(key="features-class", places=np.zeros((1, 2)), groups=["class 0"], group="class")
+MIDDLE = LineChart(key="accuracy", y="", lines=[])
 
 
 def test_the_two_figures_of_a_row_left_a_hole_under_the_lower_one() -> None:
@@ -24,7 +23,7 @@ def test_the_two_figures_of_a_row_left_a_hole_under_the_lower_one() -> None:
 
 
 def test_the_last_of_an_odd_number_of_figures_left_a_hole_beside_it() -> None:
-    figures: list[Picture] = [LOW, MIDDLE, HIGH]
+    figures: list[Figure] = [LOW, MIDDLE, HIGH]
     wide, *pair = placed(figures)
     assert wide.is_wide
     assert [at.is_wide for at in pair] == [False, False]
@@ -32,9 +31,9 @@ def test_the_last_of_an_odd_number_of_figures_left_a_hole_beside_it() -> None:
     assert placed([]) == []
 
 
-def row(label: str, metric: str = "accuracy/merged") -> Line:
-    figure = Figure(0.5, math.nan, 1)
-    return Line(label, metric, [f"{label}-0"], [0], figure, figure, None, {})
+def row(label: str, metric: str = "accuracy/merged") -> ComparisonRow:
+    figure = MeanStd(0.5, math.nan, 1)
+    return ComparisonRow(label, metric, [f"{label}-0"], [0], figure, figure, None, {})
 
 
 def test_runs_without_a_second_seed_had_an_empty_column_of_differences() -> None:

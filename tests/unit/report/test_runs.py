@@ -7,7 +7,7 @@ import pytest
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import Event, Row
 from equipoise.report.runs import compared, curve, listed, shown
-from equipoise.report.statistics import Curve, Users
+from equipoise.report.statistics import HeadlineCurve, UserGains
 from equipoise.store import read, write
 from equipoise.store.database import open_store
 from equipoise.store.records import NewRun
@@ -37,7 +37,7 @@ def recorded(store, run_id: str = "fedavg-000001", scored=((0.5, 0.4), (0.9, 0.6
 
 def test_a_curve_is_the_servers_headline_and_validation(store):
     run = recorded(store)
-    assert curve(store, run) == Curve("fedavg-000001", 3, [0, 1, 2], [0.5, 0.9, 0.6], [0.4, 0.6, 0.6])
+    assert curve(store, run) == HeadlineCurve("fedavg-000001", 3, [0, 1, 2], [0.5, 0.9, 0.6], [0.4, 0.6, 0.6])
 
 
 def test_steps_that_were_not_scored_are_not_on_the_curve(store):
@@ -133,11 +133,11 @@ def test_recommenders_are_compared_user_by_user(store):
     table = [1.0, 50.0]
     ours, theirs = (ranked(store, run_id, r, markov=table) for run_id, r in (("a", [3.0, 11.0]), ("b", [3.0, 2.0])))
     first, second = compared(store, [ours, theirs])
-    assert first.users == Users({0: 1.0, 1: 0.0}, {0: 1.0, 1: 50.0})
-    assert second.users == Users({0: 1.0, 1: 1.0}, {0: 1.0, 1: 50.0})
+    assert first.users == UserGains({0: 1.0, 1: 0.0}, {0: 1.0, 1: 50.0})
+    assert second.users == UserGains({0: 1.0, 1: 1.0}, {0: 1.0, 1: 50.0})
     (by_gain,) = compared(store, [ours], metric="ndcg@10/full")
     assert by_gain.metric == "ndcg@10/full"
-    assert by_gain.users == Users({0: 1 / log2(4), 1: 0.0}, {0: 1.0, 1: 50.0})
+    assert by_gain.users == UserGains({0: 1 / log2(4), 1: 0.0}, {0: 1.0, 1: 50.0})
     assert list(by_gain.curve.values) == [pytest.approx(1 / 2 / 2)]
 
 

@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 
 from equipoise.evaluate.intervals import bootstrap
-from equipoise.report.statistics import Curve, Difference, Users, best, figure, final, paired, paired_users
+from equipoise.report.statistics import (
+    Difference,
+    HeadlineCurve,
+    UserGains,
+    best,
+    final,
+    mean_std,
+    paired,
+    paired_users,
+)
 
 T3, T2 = 4.302653, 12.706205  # t(.975) with 2 and 1 degrees of freedom
 
 
-def curve(values, validation) -> Curve:
-    return Curve("a-1", 0, range(len(values)), values, validation)
+def curve(values, validation) -> HeadlineCurve:
+    return HeadlineCurve("a-1", 0, range(len(values)), values, validation)
 
 
 def test_final_is_the_last_checkpoint():
@@ -25,14 +34,14 @@ def test_best_is_where_validation_is_highest_not_where_test_is():
 
 
 def test_mean_and_sample_deviation():
-    found = figure([0.5, 0.7, 0.9])
+    found = mean_std([0.5, 0.7, 0.9])
     assert found.mean == pytest.approx(0.7)
     assert found.std == pytest.approx(sqrt((0.2**2 + 0 + 0.2**2) / 2))
     assert found.n == 3
 
 
 def test_one_run_has_no_deviation():
-    found = figure([0.5])
+    found = mean_std([0.5])
     assert (found.mean, found.n) == (0.5, 1)
     assert isnan(found.std)
 
@@ -75,8 +84,8 @@ def test_the_same_difference_for_every_seed_is_certain():
     assert found.is_clear
 
 
-def users(*gains: float, markov: float = 3.0) -> Users:
-    return Users(dict(enumerate(gains)), {user: markov + user for user in range(len(gains))})
+def users(*gains: float, markov: float = 3.0) -> UserGains:
+    return UserGains(dict(enumerate(gains)), {user: markov + user for user in range(len(gains))})
 
 
 def test_users_are_paired_with_themselves_over_the_seeds_both_have():
@@ -102,7 +111,7 @@ def test_one_seed_is_enough_where_there_are_users():
         {1: users(0, 0)},
         {0: users(0, 0, 0)},
         {0: users(0, 0, markov=4.0)},
-        {0: Users({0: 0.0, 1: 0.0}, {})},
+        {0: UserGains({0: 0.0, 1: 0.0}, {})},
     ],
     ids=["nobody", "another seed", "other users", "other items", "unknown items"],
 )

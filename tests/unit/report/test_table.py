@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from equipoise.report.comparison import Comparison, Line
-from equipoise.report.statistics import Difference, Figure
+from equipoise.report.comparison import Comparison, ComparisonRow
+from equipoise.report.statistics import Difference, MeanStd
 from equipoise.report.table import HEADER, as_csv, interval, latex, markdown, per_cent, rows
 
 
-def line(label: str, final: float, best: float, difference: Difference | None = None, n: int = 3) -> Line:
+def line(label: str, final: float, best: float, difference: Difference | None = None, n: int = 3) -> ComparisonRow:
     std = 0.0125 if n > 1 else math.nan
     runs = [f"{label[:1]}-{seed}" for seed in range(n)]
-    figures = Figure(final, std, n), Figure(best, std, n)
-    return Line(label, "accuracy/merged", runs, list(range(n)), *figures, difference, {}, 2_500_000, 512)
+    figures = MeanStd(final, std, n), MeanStd(best, std, n)
+    return ComparisonRow(label, "accuracy/merged", runs, list(range(n)), *figures, difference, {}, 2_500_000, 512)
 
 
 PROTOCOL = {
@@ -38,9 +38,9 @@ COMPARISON = Comparison(
 
 
 def test_figures_in_per_cent():
-    assert per_cent(Figure(0.61234, 0.01, 3)) == "61.23 ± 1.00"
-    assert per_cent(Figure(0.5, math.nan, 1)) == "50.00"
-    assert per_cent(Figure(0.5, 0.1, 2), "+-") == "50.00 +- 10.00"
+    assert per_cent(MeanStd(0.61234, 0.01, 3)) == "61.23 ± 1.00"
+    assert per_cent(MeanStd(0.5, math.nan, 1)) == "50.00"
+    assert per_cent(MeanStd(0.5, 0.1, 2), "+-") == "50.00 +- 10.00"
 
 
 def test_differences_with_their_interval_and_a_star_when_clear():

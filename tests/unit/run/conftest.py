@@ -10,6 +10,7 @@ from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.local import Local
 from equipoise.kind.site import Site
 from equipoise.run import sweep
+from equipoise.run.state import Record
 from equipoise.run.watch import Nobody
 from equipoise.store.database import Store, open_store
 from tests.commands import CellHere
@@ -32,8 +33,13 @@ def cells_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "Child", CellHere)
 
 
+def rows_of(record: Record, name: str) -> dict[int | None, float]:
+    """Client, or None for the server, → the number of that name."""
+    return {row.client: row.value for row in record.rows if row.name == name}
+
+
 class Meddling:
-    """The local engine with answers replaced: {(step, client): what comes instead of the result}."""
+    """The local engine with results of training replaced: {(step, client): what comes instead of the result}."""
 
     def __init__(self, site: Site, instead: Mapping[tuple[int, int], Callable[[Result], Result]]) -> None:
         self.local, self.instead = Local(site), instead
@@ -42,12 +48,16 @@ class Meddling:
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
         for task, result in zip(tasks, self.local.map(tasks), strict=True):
+            if task.question is not None:
+                yield result
+                continue
             self.asked.append((task.step, task.client))
             change = self.instead.get((task.step, task.client))
             yield result if change is None else change(result)
 
     def take_events(self) -> list[Event]:
-        return self.happened
+        taken, self.happened = self.happened, []
+        return taken
 
     def close(self) -> None:
         pass

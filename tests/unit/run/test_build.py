@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -26,14 +26,15 @@ def test_everything_a_run_needs_from_its_configuration():
 def test_client_machines_hold_no_test_or_validation_image():
     assert {field.name for field in fields(SampleSite)} == {
         "config",
+        "method",
         "train",
         "indices",
         "n_classes",
-        "mean",
-        "std",
+        "inputs",
+        "local_tests",
     }
     federation = build(tiny())
-    assert federation.site.train is federation.scorer.splits.train
+    assert federation.site.train is federation.judge.evaluator.splits.train
 
 
 def test_centralised_is_one_client_with_everybodys_images():
@@ -72,7 +73,7 @@ def test_an_engine_that_is_not_there():
     site = build(tiny()).site
     wrong = site.config.model_copy(update={"engine": site.config.engine.model_copy(update={"name": "locl"})})
     with pytest.raises(UnknownName, match="did you mean 'local'"):
-        make_engine(SampleSite(wrong, site.train, site.indices, site.n_classes, site.mean, site.std))
+        make_engine(replace(site, config=wrong))
 
 
 @pytest.mark.parametrize("small", ["client.batch=1", "partition.min_size=1"])

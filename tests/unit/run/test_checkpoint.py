@@ -5,10 +5,12 @@ from hashlib import sha256
 import pytest
 import torch
 
-from equipoise.core.codec import decode
+from equipoise.core.codec import decode, encode, flatten, unflatten
 from equipoise.core.errors import EngineError
 from equipoise.core.values import ClientState
+from equipoise.run.build import build
 from equipoise.run.checkpoint import Keeper, pack, pack_pictures, unpack
+from equipoise.run.loop import first_snapshot
 from equipoise.run.state import Best, Snapshot
 from equipoise.server.merge import ServerState
 from tests.conftest import assert_same, assert_same_own, one_shot, records, tiny
@@ -106,3 +108,35 @@ def test_a_best_state_shares_its_clients_with_the_snapshot():
     manifest = keeper.manifest(Snapshot(ServerState(MODEL), OWN, best=best), {})
     assert all(manifest[f"best-client/{client}"] == manifest[f"client/{client}"] for client in OWN)
     assert len(made) == 2 + len(OWN)
+
+
+def test_what_goes_down_beside_the_model_is_part_of_every_checkpoint():
+    config = one_shot("method=two-stage", "data.public=0.2", "client.augment=two-view", "method.teacher_epochs=2")
+    federation = build(config)
+    broadcast = first_snapshot(federation).broadcast
+    assert broadcast
+    for record in records(federation):
+        assert_same(record.snapshot.broadcast, broadcast)
+        assert_same(unpack(pack(record.snapshot)).broadcast, broadcast)
+
+
+def test_groups_of_earlier_versions_are_read_under_their_names_of_today():
+    """`gift` was what goes down beside the model, `told` what a client reports."""
+    means, counts = {"means.features": torch.ones(2, 3)}, {"counts": torch.tensor([3.0, 0.0])}
+    own = {4: ClientState({"w": torch.ones(1)}, report=counts)}
+    snapshot = Snapshot(ServerState(MODEL), own, broadcast=means, best=Best(0.5, 3, MODEL, means, own))
+
+    def earlier(data: bytes) -> bytes:
+        header, tensors = decode(data)
+        names = {"broadcast": "gift", "report": "told"}
+        groups = {names.get(name, name): group for name, group in unflatten(tensors).items()}
+        assert groups.keys() & {"gift", "told"}
+        return encode(header, flatten(groups))
+
+    back = unpack({name: earlier(data) for name, data in pack(snapshot).items()})
+    assert_same_snapshot(back, snapshot)
+    assert_same(back.own[4].report, counts)
+    assert back.best is not None
+    assert_same(back.best.broadcast, means)
+    assert_same_own(back.best.own[4], own[4])
+    assert (back.best.value, back.best.step) == (0.5, 3)

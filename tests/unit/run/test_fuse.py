@@ -9,6 +9,7 @@ from equipoise.config.schema import Config
 from equipoise.core.codec import decode
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import PREDICTS
+from equipoise.engine.local import Local
 from equipoise.report.runs import traffic
 from equipoise.run import fuse as module
 from equipoise.run.fuse import Server, fuse, servers_of
@@ -235,12 +236,35 @@ def test_the_clients_of_the_source_survive_a_collection(store):
     assert read.find_run(store, again).status == "done"
 
 
+def test_the_engine_where_clients_answer_is_closed_also_after_an_error(trained, monkeypatch):
+    store, run = trained
+    closed: list[str] = []
+
+    class Noted(Local):
+        def close(self) -> None:
+            closed.append("closed")
+
+    monkeypatch.setattr(module, "make_engine", Noted)
+    monkeypatch.setattr(module, "runs_of", lambda *_: [])
+    monkeypatch.setattr(module, "fuse_one", lambda store, stored, config: config.name)
+    assert len(fuse(store, run, [Server(predict="typicality-gate"), Server(predict="iffi")])) == 2
+    assert closed == ["closed"]  # one for all servers
+    monkeypatch.setattr(module, "fuse_one", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        fuse(store, run, [Server(predict="iffi")])
+    assert closed == ["closed"] * 2
+
+
 def test_a_recommender_has_no_other_way_to_predict(trained):
     store, run = trained
     other = replace(run, config=load("rec/feddmmr", ["communication=one-shot"]).config.model_dump())
-    assert "is a recommender" in problems(fuse, store, other, [Server()])
-    assert "is a recommender" in problems(fuse, store, other, [Server(predict="probability-ensemble")])
-    assert "is a recommender" in problems(fuse, store, other, servers_of(other, [], ["all"]))
+    assert "learns from interactions, and there is no other way to predict" in problems(fuse, store, other, [Server()])
+    assert "learns from interactions, and there is no other way to predict" in problems(
+        fuse, store, other, [Server(predict="probability-ensemble")]
+    )
+    assert "learns from interactions, and there is no other way to predict" in problems(
+        fuse, store, other, servers_of(other, [], ["all"])
+    )
 
 
 def test_of_a_run_that_stopped_early_the_best_clients_are_fused(store):

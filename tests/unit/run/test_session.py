@@ -322,3 +322,16 @@ def test_files_nobody_refers_to_are_collected_while_a_run_goes_on(store, monkeyp
     assert kept == read.referenced(store)
     for point in read.checkpoints(store, run_id):
         assert blobs.get(store, point.manifest["server"])
+
+
+def test_a_resumed_run_keeps_what_was_broadcast_and_asks_no_teacher_again(store, monkeypatch):
+    config = one_shot("method=two-stage", "data.public=0.2", "client.augment=two-view", "method.teacher_epochs=2")
+    expected = [row for record in records(config) for row in record.rows if row.name != "seconds"]
+    with pytest.raises(KeyboardInterrupt):
+        start(store, Request(config, None), Breaks(KeyboardInterrupt(), 0))
+    run = read.find_run(store, "latest")
+    monkeypatch.setattr(session, "first_snapshot", None)
+    resume(store, run, Nobody())
+    found = [row for row in read.rows(store, run.run_id) if row.name != "seconds"]
+    assert sorted(found, key=repr) == sorted(expected, key=repr)
+    assert all(np.isfinite(row.value) for row in found)

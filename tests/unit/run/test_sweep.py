@@ -9,6 +9,7 @@ import pytest
 
 from equipoise.config.loader import Request
 from equipoise.core.errors import ConfigError
+from equipoise.kind.samples import build as samples
 from equipoise.run import places
 from equipoise.run import sweep as module
 from equipoise.run.grid import Cell, Grid
@@ -103,7 +104,7 @@ def test_a_run_on_other_data_is_not_reused(store, monkeypatch):
     start(store, Request(tiny("rounds=2", "seed=1"), None), Nobody())
     grid = a_grid(("a", "seed=1"))
     assert places.place_of(store, grid.cells[0], places.Contents(grid)).state == "done"
-    monkeypatch.setattr(places, "images_content", lambda dataset: "other")
+    monkeypatch.setattr(samples, "content", lambda config, folder: "other")
     assert places.place_of(store, grid.cells[0], places.Contents(grid)).state == "waiting"
 
 

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from equipoise.server.iffi import iffi, iffi_published
 from equipoise.server.predict import Merged
 
-from .scenes import client, flat, view
+from .views import client, flat, view
 
 P = {"head.prototypes": torch.tensor([[2.0, 0.0], [0.0, 3.0]])}
 # noise features (4, 0) and (0, 0) of client 0: their mean points east; client 1 finds noise in the north

@@ -10,7 +10,7 @@ from equipoise.server.means import class_sums, merge_means, nearest_mean
 from equipoise.server.merge import ServerState
 from equipoise.server.predict import Merged
 
-from .scenes import client, flat, view
+from .views import client, flat, own_samples, view
 
 
 def report(sums, counts):
@@ -19,7 +19,7 @@ def report(sums, counts):
 
 def test_sums_of_features_and_images_of_each_class():
     seen = ModelOutput(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), torch.zeros(3, 3))
-    found = class_sums([seen], torch.tensor([2, 0, 2]))
+    found = class_sums(own_samples([seen], [2, 0, 2], 3))
     assert found["sums"].tolist() == [[3, 4], [0, 0], [6, 8]]
     assert found["counts"].tolist() == [1, 0, 2]
 
@@ -39,7 +39,7 @@ def test_means_are_weighed_by_images_not_by_clients():
     assert set(state.broadcast) == {"other"}
 
 
-GIFT = {
+BROADCAST = {
     "means.features": torch.tensor([[3.0, 0.0], [1.0, 4.0], [0.0, 0.0]]),
     "means.counts": torch.tensor([5.0, 2.0, 0.0]),
 }
@@ -48,11 +48,11 @@ CLIENTS = [client(0, [3, 0, 0], asked_features=[[4.0, 0.0]]), client(1, [0, 1, 0
 
 def test_the_answer_of_the_nearest_mean_by_hand():
     # F = ¾·(4, 0) + ¼·(0, 8) = (3, 2); −‖F − m‖²/D = −(0 + 4)/2 and −(4 + 4)/2; nobody has class 2
-    found = nearest_mean(view(), Merged({}, CLIENTS, GIFT))
+    found = nearest_mean(view(), Merged({}, CLIENTS, BROADCAST))
     total = exp(-2) + exp(-4)
     assert flat(found) == pytest.approx([exp(-2) / total, exp(-4) / total, 0])
 
 
 def test_a_class_that_nobody_has_is_not_answered_even_where_its_zero_is_nearest():
     at_zero = [client(0, [1, 1, 0], asked_features=[[0.0, 0.0]])]
-    assert nearest_mean(view(), Merged({}, at_zero, GIFT))[0, 2].item() == 0
+    assert nearest_mean(view(), Merged({}, at_zero, BROADCAST))[0, 2].item() == 0

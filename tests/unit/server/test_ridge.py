@@ -5,8 +5,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from equipoise.models.classifier import ModelOutput
 from equipoise.server import ridge
-from equipoise.server.ridge import STRENGTHS, applied, concatenated, solved, sums
+from equipoise.server.ridge import STRENGTHS, applied, client_sums, concatenated, solved, sums
+from tests.conftest import assert_same
+
+from .views import own_samples
 
 N, D, C = 40, 5, 3
 
@@ -108,6 +112,13 @@ def test_sums_by_hand():
     assert report["features"].tolist() == [4, 11]
     assert report["counts"].tolist() == [1, 0, 2]
     assert {tensor.dtype for tensor in report.values()} == {torch.float64}
+
+
+def test_a_client_sends_its_sums_in_single_precision_with_a_column_for_every_class_of_the_run():
+    features = torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]])
+    own = own_samples([ModelOutput(features, features)], [2, 0, 2], 4)
+    expected = {name: tensor.float() for name, tensor in sums(features, torch.tensor([2, 0, 2]), 4).items()}
+    assert_same(client_sums(features, own), expected)
 
 
 def test_applied_is_a_product_and_a_bias():

@@ -1,21 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
-from equipoise.core.values import ClientState, ClientUpdate, Images
+from equipoise.core.values import ClientState, ClientUpdate, Question, Samples
 from equipoise.evaluate.accuracy import accuracy
-from equipoise.evaluate.predictions import PredictionCache, Scorer
+from equipoise.evaluate.predictions import PredictionCache
 from equipoise.evaluate.probe import probe
 from equipoise.models.build import build_model, state_of
 from equipoise.models.mlp import MlpOptions
-from equipoise.server.predict import Merged
+from equipoise.server.predict import Merged, question_of
 from equipoise.server.statistics_exchange import statistics_exchange
-from tests.conftest import tiny
-from tests.unit.evaluate.toys import splits
+from tests.unit.evaluate.toys import asked, evaluator, splits
 
-from .scenes import client, flat, view
+from .views import Training, answered, client, flat
 
 
 def test_two_encoders_two_clients_and_two_classes_by_hand():
@@ -23,7 +25,7 @@ def test_two_encoders_two_clients_and_two_classes_by_hand():
     # so x is −1, −1, 1, 1 as in `ridge`, beside a constant; Ĝ has the eigenvalues 4 and 0, r is 10⁻⁴ of their mean
     first = client(0, [2, 1], own_features=[[-3.0], [-1.0], [2.0], [5.0]], asked_features=[[7.0], [-0.1]])
     second = client(1, [0, 1], own_features=[[4.0]] * 4, asked_features=[[1.0], [1.0]])
-    found = statistics_exchange(view([0, 0, 1, 1], {0: [0, 1, 2], 1: [3]}), Merged({}, [first, second]))
+    found = answered(statistics_exchange, Merged({}, [first, second]), Training([0, 0, 1, 1], {0: [0, 1, 2], 1: [3]}))
     w = 2 / (4 + 2e-4)
     share = np.exp(0.5 + w) / (np.exp(0.5 + w) + np.exp(0.5 - w))
     assert flat(found) == pytest.approx([1 - share, share, share, 1 - share], rel=1e-5)
@@ -33,8 +35,8 @@ def test_two_encoders_two_clients_and_two_classes_by_hand():
 def given(rng) -> tuple[PredictionCache, Merged]:
     """60 random images over three clients, each with a perceptron of its own."""
 
-    def some(n: int) -> Images:
-        return Images(rng.integers(0, 256, (n, 1, 6, 6), dtype=np.uint8), rng.integers(0, 3, n))
+    def some(n: int) -> Samples:
+        return Samples(rng.integers(0, 256, (n, 1, 6, 6), dtype=np.uint8), rng.integers(0, 3, n))
 
     model = build_model(MlpOptions(hidden=5), (3, 6, 6), 3, 0)
     owner = rng.integers(0, 3, 60)
@@ -45,12 +47,21 @@ def given(rng) -> tuple[PredictionCache, Merged]:
         counts = np.bincount(data.train.labels[own], minlength=3).tolist()
         state = state_of(build_model(MlpOptions(hidden=5), (3, 6, 6), 3, k + 1))
         clients.append(ClientUpdate(k, len(own), state, ClientState(), {}, counts))
-    return PredictionCache(Scorer(model, data, tiny(), owned)), Merged(state_of(model), clients)
+    return PredictionCache(evaluator(data, owned, model)), Merged(state_of(model), clients)
+
+
+def predicted(predictions: PredictionCache, merged: Merged) -> Tensor:
+    answers = asked(predictions.evaluator, merged, ["statistics-exchange"])
+    return statistics_exchange(predictions.view("test", answers[Question("joint-sums", "all")]), merged)
+
+
+def test_it_asks_for_sums_over_the_features_of_all_encoders():
+    assert question_of(statistics_exchange) == Question("joint-sums", "all")
 
 
 def test_where_clients_cover_the_images_once_it_is_the_probe(given):
     predictions, merged = given
-    answers = statistics_exchange(predictions.view("test"), merged)
+    answers = predicted(predictions, merged)
     best = answers.topk(2, 1).values
     undecided = (best[:, 0] - best[:, 1] < 1e-6).double().mean().item()  # answers are in single precision
     probed = probe(predictions, [one.model for one in merged.clients])
@@ -60,6 +71,6 @@ def test_where_clients_cover_the_images_once_it_is_the_probe(given):
 
 def test_who_owns_which_image_does_not_matter(given):
     predictions, merged = given
-    before = statistics_exchange(predictions.view("test"), merged)
-    predictions.own = [np.arange(60)[k::3] for k in (2, 0, 1)]
-    assert torch.allclose(statistics_exchange(predictions.view("test"), merged), before, atol=1e-6)
+    before = predicted(predictions, merged)
+    others = replace(predictions.evaluator, indices=[np.arange(60)[k::3] for k in (2, 0, 1)])
+    assert torch.allclose(predicted(PredictionCache(others), merged), before, atol=1e-6)

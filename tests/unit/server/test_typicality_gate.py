@@ -5,12 +5,14 @@ from math import exp, log, sqrt
 import pytest
 import torch
 
+from equipoise.core.values import Question
 from equipoise.models.classifier import ModelOutput
-from equipoise.server.energy_gate import energy_gate
-from equipoise.server.predict import Merged
-from equipoise.server.typicality_gate import own_classes, typicality, typicality_gate
+from equipoise.server.energy_gate import energies, energy_gate
+from equipoise.server.predict import Merged, question_of
+from equipoise.server.typicality_gate import energies_and_classes, own_classes, typicality, typicality_gate
+from tests.conftest import assert_same
 
-from .scenes import client, flat, view
+from .views import Training, answered, client, flat, own_samples
 
 # directions (1, 0), (−1, 0) of class 0 and (0, 1) of class 1: means (0, 0) and (0, 1), rests (±1, 0) and (0, 0),
 # covariance diag(2/3, 0), its level 1/3; shrunk 9/10·diag(2/3, 0) + 1/10·1/3·I = diag(19/30, 1/30)
@@ -21,7 +23,7 @@ MEAN, DEVIATION = -10 / 19, sqrt((25 + 25 + 100) / 3) / 19
 
 
 def report():
-    return own_classes([ModelOutput(torch.tensor(FEATURES), torch.zeros(3, 2))], torch.tensor(LABELS))
+    return own_classes(own_samples([ModelOutput(torch.tensor(FEATURES), torch.zeros(3, 2))], LABELS, 2))
 
 
 def test_what_a_client_tells_by_hand():
@@ -33,7 +35,7 @@ def test_what_a_client_tells_by_hand():
 
 
 def test_classes_are_those_the_client_has_whatever_their_numbers():
-    found = own_classes([ModelOutput(torch.tensor(FEATURES), torch.zeros(3, 9))], torch.tensor([4, 4, 7]))
+    found = own_classes(own_samples([ModelOutput(torch.tensor(FEATURES), torch.zeros(3, 9))], [4, 4, 7], 9))
     assert all(torch.equal(found[name], value) for name, value in report().items())
 
 
@@ -47,6 +49,16 @@ def test_classes_are_those_the_client_has_whatever_their_numbers():
 )
 def test_the_distance_to_the_nearest_class_by_hand(feature, t):
     assert typicality(torch.tensor([feature]), report()).item() == pytest.approx(t, abs=1e-5)
+
+
+def test_an_answer_holds_that_and_the_energies_each_under_its_own_name():
+    logits = torch.tensor([[0.0, 0.0], [log(3), log(5)], [0.0, log(3)]])
+    own = own_samples([ModelOutput(torch.tensor(FEATURES), logits)], LABELS, 2)
+    found = energies_and_classes(own)
+    assert_same({name: found[f"classes.{name}"] for name in own_classes(own)}, own_classes(own))
+    assert_same({name: found[name] for name in energies(own)}, energies(own))
+    assert len(found) == len(own_classes(own)) + len(energies(own))
+    assert question_of(typicality_gate) == Question("typicality", "own")
 
 
 def first(n_others: int):
@@ -72,7 +84,9 @@ def test_the_gate_by_hand():
         own_features=[[1.0, 0.0]] * 5,
         own_logits=[[0.0, 0.0, 4.0]] * 4 + [[0.0, 0.0, 2.0]],
     )
-    found = typicality_gate(view([*LABELS, 2, 2], {0: [0, 1, 2], 1: [3, 4]}), Merged({}, [first(2), other]))
+    found = answered(
+        typicality_gate, Merged({}, [first(2), other]), Training([*LABELS, 2, 2], {0: [0, 1, 2], 1: [3, 4]})
+    )
     # t̃ of the first client: (0 + 10/19)/d = √2 and (−15/19 + 10/19)/d = −1/√2; its ẽ is 0 for both
     at_mean, at_edge = -MEAN / DEVIATION, (-15 / 19 - MEAN) / DEVIATION
     assert (at_mean, at_edge) == pytest.approx((sqrt(2), -1 / sqrt(2)))
@@ -91,10 +105,10 @@ def test_an_image_unlike_anything_a_client_has_is_answered_by_the_other():
         own_features=[[1.0, 0.0]] * 4,
         own_logits=[[0.0, 0.0, 3.0]] * 4,
     )
-    both = Merged({}, [first(1), single])
-    found = typicality_gate(view([*LABELS, 2], {0: [0, 1, 2], 1: [3]}), both)
+    both, training = Merged({}, [first(1), single]), Training([*LABELS, 2], {0: [0, 1, 2], 1: [3]})
+    found = answered(typicality_gate, both, training)
     assert flat(found[0]) == pytest.approx([1 / 4, 3 / 4, 0])
     g = 3 * exp(-1 / sqrt(2)) / (3 * exp(-1 / sqrt(2)) + 1)
     assert flat(found[1]) == pytest.approx([g / 2, g / 2, 1 - g], rel=1e-4)
-    heard = energy_gate(view([*LABELS, 2], {0: [0, 1, 2], 1: [3]}), both)
+    heard = answered(energy_gate, both, training)
     assert heard[0, 2].item() == pytest.approx(1 / 4)  # the energy alone does not notice

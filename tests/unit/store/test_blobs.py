@@ -85,7 +85,7 @@ def test_no_room_leaves_no_half_file(store: Store) -> None:
 
 def test_collecting_removes_what_nothing_refers_to(store: Store) -> None:
     kept, old = (blobs.put(store, data) for data in (b"kept", b"old.."))
-    assert blobs.gc(store, lambda: {kept}) == blobs.Collected(files=1, size=5)
+    assert blobs.gc(store, lambda: {kept}) == blobs.CollectedBlobs(files=1, size=5)
     assert blobs.get(store, kept) == b"kept"
     with pytest.raises(DamagedBlob, match="missing"):
         blobs.get(store, old)
@@ -94,7 +94,7 @@ def test_collecting_removes_what_nothing_refers_to(store: Store) -> None:
 def test_nothing_is_collected_between_a_put_and_what_refers_to_it(store: Store) -> None:
     """A collection waits for the lock, and asks what is referred to only when it has it."""
     referred: set[str] = set()
-    collected: list[blobs.Collected] = []
+    collected: list[blobs.CollectedBlobs] = []
     collector = Thread(target=lambda: collected.append(blobs.gc(store, lambda: set(referred))))
     with blobs.referring(store):
         digest = blobs.put(store, b"new")
@@ -103,7 +103,7 @@ def test_nothing_is_collected_between_a_put_and_what_refers_to_it(store: Store) 
         assert not collected
         referred.add(digest)
     collector.join()
-    assert collected == [blobs.Collected(0, 0)]
+    assert collected == [blobs.CollectedBlobs(0, 0)]
     assert blobs.get(store, digest) == b"new"
 
 
@@ -111,12 +111,12 @@ def test_collecting_removes_what_killed_writers_left(store: Store) -> None:
     kept = blobs.put(store, b"kept")
     left = blobs.blob_path(store, kept).parent / f"{blobs.PART}1-0"
     left.write_bytes(b"half")
-    assert blobs.gc(store, lambda: {kept}) == blobs.Collected(files=1, size=4)
+    assert blobs.gc(store, lambda: {kept}) == blobs.CollectedBlobs(files=1, size=4)
     assert not left.exists()
 
 
 def test_collecting_in_a_new_store(store: Store) -> None:
-    assert blobs.gc(store, set) == blobs.Collected(0, 0)
+    assert blobs.gc(store, set) == blobs.CollectedBlobs(0, 0)
 
 
 def test_collecting_what_cannot_be_removed(store: Store) -> None:

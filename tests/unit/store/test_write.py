@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,12 @@ from equipoise.core.errors import NoSuchRun, StoreError
 from equipoise.core.values import Event, Row
 from equipoise.store import read, tables, write
 from equipoise.store.database import Store
-from equipoise.store.records import Client, Partition
+from equipoise.store.records import Client, PartitionRecord
 from equipoise.store.transact import reading, writing
 
 from .conftest import a_run
 
-PARTITION = Partition(
+PARTITION = PartitionRecord(
     fingerprint="f1",
     name="dirichlet",
     options={"alpha": 0.1},
@@ -180,3 +181,17 @@ def test_a_run_that_is_not_there(store: Store) -> None:
     for attempt in attempts:
         with pytest.raises(NoSuchRun, match="run 'nobody' is not in the store"):
             attempt()
+
+
+def test_an_extended_run_has_its_new_configuration_and_event_and_no_sweep(store: Store) -> None:
+    write.create_run(store, a_run(sweep="grid", cell="A"))
+    write.create_run(store, a_run("fedavg-000002"))
+    write.set_members(store, "grid", [("A", "fedavg-000001"), ("B", "fedavg-000002")])
+    write.finish(store, "fedavg-000001", "done")
+    longer = replace(read.find_run(store, "fedavg-000001"), config={"rounds": 9}, config_hash="h9")
+    write.extend(store, longer, Event("extended", "from 3 to 9 rounds"))
+    run = read.find_run(store, "fedavg-000001")
+    assert (run.config, run.config_hash, run.sweep, run.cell) == ({"rounds": 9}, "h9", None, None)
+    assert (run.status, run.finished) == ("killed", None), "running, says the table, and nobody holds it"
+    assert [seen.event.kind for seen in read.events(store, run.run_id)] == ["extended"]
+    assert read.members(store, "grid") == [("B", "fedavg-000002")]

@@ -1,1 +1,1 @@
-"""One failure per file: the signal first, then a pure function that looks for it."""
+"""The rules, one failure per file: the signal as a formula, then a pure function that looks for it."""

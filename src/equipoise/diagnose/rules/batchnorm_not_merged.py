@@ -1,6 +1,6 @@
-"""Buffers are lost in averaging.
+"""Batch-norm buffers are lost in averaging.
 
-the merged buffers are exactly one client's,   or   recalibrating them gains more than `points`
+the merged buffers equal one client's exactly,   or   recalibrating them gains more than `points`
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -18,6 +18,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("hash/buffers|accuracy/recalibrated",),
+    limits=(Limit("points", 0.05, "accuracy gained by recalibration, as a share of one"),),
     says={
         "same": "the merged buffers are those of {who} ({when})",
         "gain": "recalibrated buffers gain {gain:.1f} points ({when})",

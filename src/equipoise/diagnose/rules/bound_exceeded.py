@@ -1,4 +1,4 @@
-"""A promised bound is broken.
+"""λ exceeds its declared bound.
 
     λ > ratio · λmax
 
@@ -13,11 +13,11 @@ from typing import Any
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 def wall(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The declared bound as a ceiling, for policies that learn λ."""
+    """Turns the declared bound into a hard ceiling, for policies that learn λ."""
     return {"balance.ceiling": float(run.facts["lam_max"])} if "sigma" in config["balance"] else {}
 
 
@@ -26,6 +26,7 @@ def wall(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
     severity="warning",
     when=("live",),
     reads=("lam", "fact:lam_max"),
+    limits=(Limit("ratio", 1.2, "λ over λmax"),),
     says="λ reached {lam:.3g} on {who}, beyond its declared λmax = {lam_max:.3g} ({when})",
     cause="the bound is a penalty that pulls λ back, not a wall",
     remedies=(

@@ -1,7 +1,7 @@
-"""A bound that cannot bind, or never did.
+"""A bound on λ that cannot bind, or never did.
 
-    the cap that the first losses predict > ratio · λmax,   or
-    the hinge never acted (trigger rate 0 throughout) and the run held against is identical
+    cap predicted by the first losses > ratio · λmax,   or
+    the hinge never acted (trigger rate 0 throughout) and the reference run is identical
 
 Source: original report 3 and its code: λ = 30 681 under λmax = 50.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -23,6 +23,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("start",),
     reads=("fact:cap|lam/trigger_rate", "fact:lam_max"),
+    limits=(Limit("ratio", 1.2, "predicted cap over λmax"),),
     says={
         "cap": "the bound λmax = {lam_max:.3g} does not bind: the first losses put λ at {cap:.3g}",
         "idle": "the bound λmax = {lam_max:.3g} never acted, and {other} has the same numbers",

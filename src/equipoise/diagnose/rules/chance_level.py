@@ -1,11 +1,11 @@
 """A result that equals chance.
 
     metric < chance + errors · √(chance·(1 − chance)/n)   at the end        n test images or users
-    metric < chance + within                               where nobody says n
+    metric < chance + within                               if n is unknown
 
-Accuracy's chance is 1/C; a ranking records its own. Where nobody says C it is the number of recorded recalls; without
-those it is read off an accuracy that stands still at one whole C-th after the losses have stopped being finite: cells
-that are missing, empty or not a number.
+Chance is 1/C for accuracy; rankings record their own. If C is unknown, it is the number of recorded recalls. Without
+recalls, C is inferred from an accuracy that stays at 1/C for a whole number C after all losses became non-finite
+(missing, empty or NaN).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 ACCURACIES = ("accuracy/merged", "accuracy/clients")
 CHANCES = ("hr@10/full/chance", "hr@10/uni100/chance")
 RESULTS = "accuracy/merged|accuracy/clients|hr@10/full|hr@10/uni100"
 KNOWN = "|".join(["fact:classes", "recall/*", "loss/*", *CHANCES])
-"""What tells chance."""
+"""Inputs from which chance is known."""
 STILL = 2
-"""Checkpoints at which an accuracy has to stand still."""
+"""Checkpoints over which an accuracy must stay the same."""
 
 
 @Rule(
@@ -34,6 +34,10 @@ STILL = 2
     severity="warning",
     when=("end",),
     reads=(RESULTS, KNOWN),
+    limits=(
+        Limit("errors", 2.0, "standard errors above chance"),
+        Limit("within", 0.005, "distance from chance where the number of test samples is unknown"),
+    ),
     sees_all=True,
     says={
         "tested": "{name} is {value:.2%} ± {error:.2%}, and chance is {chance:.2%}",
@@ -55,7 +59,7 @@ def chance_level(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def _results(run: Recording, limit: Limits) -> Iterator[tuple[str, Curve, float]]:
-    """(metric, its finite values, chance) wherever chance is known."""
+    """(metric, its finite values, chance) for each metric whose chance level is known."""
     for name in ACCURACIES:
         if len(curve := run.server(name).finite()):
             if (classes := _classes(run, curve, limit)) is not None:
@@ -79,7 +83,7 @@ def _classes(run: Recording, accuracy: Curve, limit: Limits) -> float | None:
 
 
 def _lost_losses(run: Recording) -> bool:
-    """Whether every loss that was recorded has no finite value at the end."""
+    """Whether every recorded loss is non-finite at the end."""
     losses = [curve for name in run.names("loss/*") for curve in run.curves[name].values()]
     ends = [curve.finite() for curve in losses]
     return bool(losses) and all(not len(curve) or int(curve.steps[-1]) < run.last for curve in ends)

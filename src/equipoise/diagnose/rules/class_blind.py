@@ -1,6 +1,6 @@
-"""Classes that nobody recalls.
+"""Classes that the merged model never predicts correctly.
 
-recall 0 at the end for a class that exists in training
+recall = 0 at the end for a class that occurs in training
 """
 
 from __future__ import annotations

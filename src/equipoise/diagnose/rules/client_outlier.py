@@ -1,12 +1,13 @@
-"""One client's update dominates, or is hostile.
+"""One client's update dominates, or points against the others.
 
-    robust z of log ‖Δ_k‖ among the cohort, (x − median)/(1.4826·MAD) > z, and ‖Δ_k‖ > times · the median,
-    or cosine to the mean update < cosine,   at more than `share` of the checkpoints at which it took part,
-    and at `times_seen` of them unless the run has fewer: of thousands of updates one is far by chance
+    robust z of log ‖Δ_k‖ in the cohort, (x − median)/(1.4826·MAD) > z,   and   ‖Δ_k‖ > times · median,
+    or cosine to the mean update < cosine;
+    at more than `share` of the checkpoints at which the client took part, and at `times_seen` or more of them
+    (or all, if the run has fewer): among thousands of updates one is far by chance
 
-Norms are compared as logarithms: clients of different sizes differ by factors. A client that took more steps moves
-farther; where steps are recorded it must also be far per step. A few clients may be so alike that one is far by any
-measure of spread, hence `times`. Fewer than `clients` say nothing.
+Norms are compared as logarithms, because clients of different sizes differ by factors. A client that takes more steps
+moves farther; if steps are recorded, it must also be far per step. Clients may be so alike that one is far by any
+measure of spread, hence `times`. Fewer than `clients` clients are not judged.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 MAD = 1.4826
 
@@ -28,6 +29,14 @@ MAD = 1.4826
     severity="warning",
     when=("live",),
     reads=("update/norm|update/cosine",),
+    limits=(
+        Limit("z", 3.5, "robust z of the log norm"),
+        Limit("times", 3.0, "norm over the cohort's median"),
+        Limit("cosine", -0.2, "cosine to the mean update"),
+        Limit("share", 0.5, "share of the client's checkpoints that must show it"),
+        Limit("times_seen", 2, "checkpoints that must show it"),
+        Limit("clients", 5, "fewer clients are not judged"),
+    ),
     says={
         "norm": "updates of {who} are {z:.1f} deviations longer than the others' ({when})",
         "cosine": "updates of {who} point away from the others', cosine {cosine:.2f} ({when})",
@@ -54,7 +63,7 @@ def client_outlier(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def _per_step(run: Recording) -> list[Curve]:
-    """Norms over the steps that were taken for them; as they are where steps are not known."""
+    """Norms per local step; plain norms if steps are not recorded."""
     found = []
     for curve in run.clients("update/norm"):
         assert curve.client is not None
@@ -65,7 +74,7 @@ def _per_step(run: Recording) -> list[Curve]:
 
 
 def _scores(curves: list[Curve]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Each curve's robust z and its ratio to the median, among those who recorded the same checkpoint."""
+    """Each curve's robust z and its ratio to the median, among clients with the same checkpoint."""
     steps = np.concatenate([curve.steps for curve in curves])
     x = np.log(np.maximum(np.concatenate([curve.values for curve in curves]), 1e-300))
     _, place = np.unique(steps, return_inverse=True)

@@ -1,10 +1,10 @@
 """A row differs from every other row of its method in more than one option.
 
-    options(a, b) = settings in which a and b differ; another policy, model or data set with all that is its own is one
-    fires for a row where the least of options(row, other) over the rows of the same method is 2 or more
+    options(a, b) = settings in which a and b differ; another policy, model or data set counts once with its settings
+    min over rows of the same method of |options(row, other)| ≥ 2
 
-Rows of another method are another question, and rows in between tell the options apart. Of two rows that have only
-each other the later one is named.
+Rows of other methods are not compared. Rows in between separate the options. If a method has two rows only, the
+finding names the later one.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 from equipoise.diagnose.rules.inactive_knob import differing
 
 BLOCKS = ("balance", "model", "data", "partition")
-"""Blocks that another name makes another thing of."""
+"""Blocks that count as one difference if their names differ."""
 
 
 @Rule(
@@ -42,8 +42,8 @@ def confounded(run: Recording, limit: Limits) -> Iterator[Sign]:
             yield Sign(None, [], {"nearest": nearest.label, "n": len(keys), "keys": ", ".join(keys)}, row=row.label)
 
 
-def options(row: Row, other: Row) -> list[str]:
-    """What two rows differ in, a block that has another name counted once."""
+def options(row: TableRow, other: TableRow) -> list[str]:
+    """The settings in which two rows differ; a block with another name counts once."""
     found = []
     for key in differing(row, other):
         block = key.partition(".")[0]
@@ -52,5 +52,5 @@ def options(row: Row, other: Row) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _method(row: Row) -> object:
+def _method(row: TableRow) -> object:
     return row.settings.get("method.name")

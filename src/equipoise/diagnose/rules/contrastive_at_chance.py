@@ -1,6 +1,6 @@
-"""A contrastive loss that looks healthy and is chance.
+"""A contrastive loss that looks healthy and is at chance.
 
-L_con within `share` of ln B over the last half, B the number of candidates of a step
+|mean L_con − ln B| < share · ln B over the last half; B is the number of candidates of a step
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -20,16 +20,17 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("loss/align", "contrast/chance|fact:contrast_batch"),
+    limits=(Limit("share", 0.02, "distance from ln B, relative to ln B"),),
     says="the contrastive loss is {loss:.3f}, and ln B is {chance:.3f} ({when})",
     cause="the two views of an item are no nearer to each other than to anything else",
     remedies=(Remedy("check that the features belong to the items, and lower τ"),),
 )
 def contrastive_at_chance(run: Recording, limit: Limits) -> Iterator[Sign]:
     half = run.steps // 2
-    loss, told = run.mean("loss/align").since(half), run.mean("contrast/chance").since(half)
+    loss, recorded = run.mean("loss/align").since(half), run.mean("contrast/chance").since(half)
     if not len(loss):
         return
-    chance = float(told.values.mean()) if len(told) else float(np.log(float(run.facts["contrast_batch"])))
+    chance = float(recorded.values.mean()) if len(recorded) else float(np.log(float(run.facts["contrast_batch"])))
     mean = float(loss.values.mean())
     if abs(mean - chance) < limit["share"] * chance:
         yield Sign(None, loss.steps.tolist(), {"loss": mean, "chance": chance})

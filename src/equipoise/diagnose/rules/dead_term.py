@@ -1,10 +1,10 @@
 """A loss that trains nothing, or a weight that no loss trains.
 
-    on every client: its gradient norm is exactly 0 at all checkpoints, or its value is the same at all of them;
-    a weight that no loss depends on at any checkpoint, once the run is over: a later stage may reach it
+    on every client: the term's gradient norm is exactly 0 at all checkpoints, or its value never changes;
+    a weight on which no loss depends at any checkpoint of the finished run (a later stage may reach it)
 
-A term whose value is 0 throughout has nothing left to ask for, which is a note: FAFI's contrast between prototypes is
-one while they are long. One client alone may rightly have a term of 0, such as a contrast where it has one class.
+A term that is 0 throughout is satisfied, which is a note: FAFI's contrast between long prototypes is one. A single
+client may rightly have a term of 0, such as a contrast on a client with one class.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 PREFIXES = ("grad/norm/", "loss/")
 UNREACHED = "grad/unreached/"
@@ -25,6 +25,7 @@ UNREACHED = "grad/unreached/"
     severity="warning",
     when=("live",),
     reads=("grad/norm/*|loss/*|grad/unreached/*",),
+    limits=(Limit("checkpoints", 3, "fewer checkpoints are not judged"),),
     says={
         "gradient": "the term {term} has a gradient of exactly 0 on {who} ({when})",
         "value": "the term {term} is {value:.4g} throughout on {who} ({when})",

@@ -1,6 +1,6 @@
 """A client that never trains.
 
-no steps while others take some,   or   fewer samples than a batch where the last batch is dropped
+no steps while other clients take some,   or   fewer samples than a batch if the last batch is dropped
 """
 
 from __future__ import annotations

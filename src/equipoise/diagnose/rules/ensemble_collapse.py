@@ -3,8 +3,8 @@
     drop = best two-checkpoint mean of merged accuracy so far − the better of the last two checkpoints
     drop > max(merged, jitters · jitter)   while the clients' own accuracy fell by less than `local` since that peak
 
-Two checkpoints are asked because one of a merged model may be a bad draw. Prototypes that differ `norms`-fold or more
-in length are told with it. Source: original report 3.
+Two checkpoints are used because a single one of a merged model is noisy. The finding also mentions prototypes whose
+lengths differ by a factor of `norms` or more. Source: original report 3.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import jitter, smooth
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy, better_server
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 PAIR = 2
 
 
 def listening(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The recorded server that validation likes best; with one upload it moves no client.
+    """Switches a one-shot run to the recorded predictor with the best validation accuracy; clients stay as they are.
 
-    The one before it stays in the record, so that nobody takes another server for better clients.
+    The previous predictor stays recorded, so that the change is not mistaken for better clients.
     """
     server = better_server(run) if config["communication"] == "one-shot" else None
     return {} if server is None else {"server.predict": server}
@@ -37,6 +37,12 @@ def listening(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
     severity="error",
     when=("live",),
     reads=("accuracy/merged", "accuracy/clients|accuracy/test"),
+    limits=(
+        Limit("merged", 0.05, "drop of merged accuracy, as a share of one"),
+        Limit("local", 0.02, "drop of the clients' own accuracy that is still small"),
+        Limit("jitters", 1.0, "the drop must exceed this many jitters of the curve"),
+        Limit("norms", 2.0, "ratio of prototype lengths that is worth mentioning"),
+    ),
     says={
         "plain": "merged accuracy fell by {lost:.1f} points to {now:.1%}, the clients' own moved {local:+.1f} ({when})",
         "norms": "merged accuracy fell by {lost:.1f} points to {now:.1%}, the clients' own moved {local:+.1f} ({when});"

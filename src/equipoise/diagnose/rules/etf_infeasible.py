@@ -1,4 +1,4 @@
-"""There are no C equally spaced directions in so few dimensions.
+"""The feature space is too small for C equally spaced anchors.
 
 d < C − 1
 """

@@ -1,10 +1,10 @@
 """A modality is absent, noise, or belongs to other items.
 
-    what the check of features at the start found; see the guide to recommendation
+    the result of the feature check at the start; see the guide to recommendation
 
-Rows that lack lift are refused unless the configuration asks for them, so what is found here was asked for. Shuffled
-rows are the control that a claim about content needs: a note. Features that their user vouches for, though nothing
-shows that they are these items', are a warning. Noise is the failure itself.
+Features without lift are refused unless the configuration asks for them, so every finding here was asked for. Shuffled
+rows are the control that a claim about content needs: a note. Features that the user declares valid, without evidence
+that they belong to these items, are a warning. Noise is an error.
 Source: original report 5, whose visual features were random numbers.
 """
 

@@ -1,4 +1,4 @@
-"""What stage one gained is overwritten.
+"""The second stage overwrites what the first one learnt.
 
 L_a fell below learnt · its start in stage one,   and   returns above returns · its start within `within` of stage two
 """
@@ -11,7 +11,7 @@ from math import ceil
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -19,6 +19,11 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("loss/align", "fact:stage_switch"),
+    limits=(
+        Limit("returns", 0.8, "L_a over its start that counts as back"),
+        Limit("within", 0.2, "share of the second stage within which it returns"),
+        Limit("learnt", 0.6, "L_a over its start that counts as learnt in the first stage"),
+    ),
     says="L_a fell from {start:.3g} to {best:.3g} in the first stage and is back at {back:.3g} on {who} ({when})",
     cause="the second stage no longer asks for what the first one taught",
     remedies=(

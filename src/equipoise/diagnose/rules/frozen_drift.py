@@ -1,7 +1,7 @@
 """Frozen tensors move.
 
-the hash of what is declared frozen differs before and after a client's training;
-where only one hash is recorded, between two checkpoints
+the hash of the frozen tensors differs before and after a client's training;
+if only one hash is recorded, it differs between two checkpoints
 """
 
 from __future__ import annotations

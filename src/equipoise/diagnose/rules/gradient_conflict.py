@@ -1,4 +1,4 @@
-"""Base and align pull apart on the weights they share.
+"""The gradients of the base and the alignment loss point in opposite directions.
 
 cos(∇L_b, ∇L_a) < cosine in more than `share` of the checkpoints
 """
@@ -12,7 +12,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -20,6 +20,11 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="note",
     when=("live",),
     reads=("grad/cosine",),
+    limits=(
+        Limit("cosine", -0.1, "a cosine below this is a conflict"),
+        Limit("share", 0.5, "share of the checkpoints with a conflict"),
+        Limit("checkpoints", 4, "fewer checkpoints are not judged"),
+    ),
     says="the gradients of base and align have a cosine of {cosine:.2f} on {who} ({when})",
     cause="what aligns the prototypes undoes what the local task learns",
     remedies=(

@@ -1,6 +1,6 @@
 """A one-shot run that communicated.
 
-what a client starts from is not what it ended with at its last checkpoint
+the weights at a client's start differ from its weights at the end of the previous checkpoint
 """
 
 from __future__ import annotations

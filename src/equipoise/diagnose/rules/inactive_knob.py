@@ -1,6 +1,6 @@
-"""Two runs differ in one option and are bit-identical.
+"""Two rows differ in one option and have bit-identical results.
 
-settings differ in one key, and every result of every common seed is the same to the last digit
+settings differ in one key, and all results of all common seeds are equal to the last digit
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
@@ -30,7 +30,7 @@ def inactive_knob(run: Recording, limit: Limits) -> Iterator[Sign]:
                 yield Sign(None, [], {"other": other.label, "key": keys[0], "n": len(common)}, row=row.label)
 
 
-def differing(row: Row, other: Row) -> list[str]:
-    """The keys in which two configurations differ; one that only one of them has counts where it is set."""
+def differing(row: TableRow, other: TableRow) -> list[str]:
+    """The keys in which two configurations differ; a key of only one of them counts if it is set."""
     keys = row.settings.keys() | other.settings.keys()
     return sorted(key for key in keys if row.settings.get(key) != other.settings.get(key))

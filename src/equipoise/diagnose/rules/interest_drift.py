@@ -1,7 +1,7 @@
-"""A user's taste changed.
+"""A user's interests changed.
 
 an alarm of the stream (`drift`),   or
-surprise of a slice > running mean of the earlier ones + deviations · their deviation
+surprise of a slice > mean of the earlier slices + deviations · their deviation
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording, Steps
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -21,6 +21,10 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="note",
     when=("live",),
     reads=("drift|surprise/next",),
+    limits=(
+        Limit("deviations", 3.0, "deviations above the mean of earlier slices"),
+        Limit("slices", 3, "earlier slices that are needed"),
+    ),
     says="{who}: interest moved ({when})",
     cause="what the user chooses is unlike what this user chose before",
     remedies=(
@@ -40,7 +44,7 @@ def interest_drift(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def _jumps(curve: Curve, limit: Limits) -> Steps:
-    """Slices above what the earlier ones allow."""
+    """The slices that exceed the bound of the earlier ones."""
     least = int(limit["slices"])
     above = [
         t

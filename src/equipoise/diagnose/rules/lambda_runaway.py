@@ -1,17 +1,17 @@
-"""The adaptive weight explodes.
+"""The learned weight λ grows without bound.
 
-    x = log(λ·s):   Δx > slope for `checkpoints` checkpoints on end while L_a falls,
+    x = log(λ·s):   Δx > slope for `checkpoints` checkpoints in a row while L_a falls,
                     or λ·s > growth · its first value and rising;
-                    and x is highest in the second half of what is known
+                    and x has its maximum in the second half of the recorded checkpoints
     silent while λ ≤ a declared λmax, and while λ·s ≤ settled · L_b/L_a of the first batch, where a learned λ settles;
-    s is 1 where no schedule is recorded
-
-Long runs are looked at in fifty parts, and their last fifty checkpoints one by one where λ·s is highest among those: a
-λ that runs away late is seen as well.
-A λ that overshoots on its way from its start to its fixed point is highest early and comes back.
+    s = 1 if no schedule is recorded
 
 λ rises because its fixed point is of the form L_b/L_a: the better the prototypes are aligned, the more weight alignment
-gets. What the schedule takes away is put back first, so that a λ that only makes up for it is another failure.
+gets. The rule looks at λ·s rather than λ, because a λ that only compensates its schedule is another failure. A λ that
+overshoots on its way to the fixed point has its maximum early and is not named.
+
+Long runs are averaged to fifty parts. If λ·s has its maximum in the last fifty checkpoints, these are also examined one
+by one, so that a late runaway is seen.
 Source: original report 3.
 """
 
@@ -26,16 +26,16 @@ from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import coarse
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 from equipoise.diagnose.rules.ensemble_collapse import listening
 
 PARTS = 50
 
 
 def ceiling(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """No further than what λ was at first, by the median of the clients; for policies that learn it.
+    """Limits a learned λ to its first value, the median over clients.
 
-    The prototypes have different lengths by now, so a one-shot server no longer averages by them.
+    By now the prototypes have different lengths, so a one-shot run also switches to another predictor.
     """
     if "sigma" not in config["balance"]:
         return {}
@@ -48,6 +48,12 @@ def ceiling(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
     severity="error",
     when=("live",),
     reads=("lam",),
+    limits=(
+        Limit("slope", 0.35, "rise of log(λ·s) from one checkpoint to the next that counts"),
+        Limit("checkpoints", 2, "rises in a row that make a runaway"),
+        Limit("growth", 10.0, "λ·s over its first value that makes a runaway"),
+        Limit("settled", 2.0, "silent up to this multiple of L_b/L_a of the first batch"),
+    ),
     says="λ went from {first:.3g} to {last:.3g} on {who} ({when})",
     cause="a learned λ has no ceiling: the closer L_a comes to zero, the more weight alignment is given",
     remedies=(
@@ -76,7 +82,7 @@ def lambda_runaway(run: Recording, limit: Limits) -> Iterator[Sign]:
     yield from sorted(found, key=lambda sign: -float(sign.numbers["last"]))
 
 
-class View(NamedTuple):
+class _View(NamedTuple):
     """λ, λ·s and L_a over the same checkpoints."""
 
     lam: Curve
@@ -84,8 +90,8 @@ class View(NamedTuple):
     align: Curve
 
 
-def _views(lam: Curve, schedule: Curve, align: Curve) -> Iterator[View]:
-    """The whole run in parts; and its end in full, where λ·s is highest there."""
+def _views(lam: Curve, schedule: Curve, align: Curve) -> Iterator[_View]:
+    """The whole run in parts, and its last checkpoints in full if λ·s has its maximum there."""
     yield _view(*(coarse(curve, PARTS) for curve in (lam, schedule, align)))
     if len(lam) > PARTS:
         whole, since = _view(lam, schedule, align), int(lam.steps[-PARTS])
@@ -93,13 +99,13 @@ def _views(lam: Curve, schedule: Curve, align: Curve) -> Iterator[View]:
             yield _view(lam.since(since), schedule.since(since), align.since(since))
 
 
-def _view(lam: Curve, schedule: Curve, align: Curve) -> View:
+def _view(lam: Curve, schedule: Curve, align: Curve) -> _View:
     s = schedule.values if len(schedule) == len(lam) else np.ones(len(lam))
-    return View(lam, lam.values * s, align)
+    return _View(lam, lam.values * s, align)
 
 
 def _running(used: np.ndarray, align: Curve, limit: Limits) -> np.ndarray:
-    """At which checkpoints λ·s runs away."""
+    """The checkpoints at which λ·s runs away."""
     x = np.log(np.maximum(used, 1e-300))
     rises = np.diff(x, prepend=x[:1])
     falls = np.diff(align.values, prepend=np.inf) < 0 if len(align) == len(x) else np.ones(len(x), dtype=bool)

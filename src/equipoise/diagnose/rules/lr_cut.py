@@ -1,8 +1,9 @@
 """An uncertainty weight on the base loss scales the learning rate.
 
-    multiplier of ∇L_b < low or > high at most of the checkpoints
+    multiplier of ∇L_b < low or > high   at more than `most` of the checkpoints
 
-A table that has σ²_b only is read as 1/(2σ²_b), which holds if the loss is coupled. Source: original report 1.
+If only σ²_b is recorded, the multiplier is taken as 1/(2σ²_b), which holds for a coupled loss.
+Source: original report 1.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -22,6 +23,11 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("scale/base|sigma2/base",),
+    limits=(
+        Limit("low", 0.25, "a multiplier below this slows training"),
+        Limit("high", 4.0, "a multiplier above this speeds training up"),
+        Limit("most", 0.5, "share of the checkpoints that must be outside"),
+    ),
     says={
         "known": "the base loss is multiplied by {scale:.3g} on {who} ({when})",
         "coupled": "if the loss is coupled, its base is multiplied by {scale:.3g} on {who} ({when})",

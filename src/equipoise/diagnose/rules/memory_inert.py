@@ -1,6 +1,6 @@
-"""Memory changes nothing.
+"""The memory has no effect.
 
-scores with and without differ by less than `effect`,   or   the share of the history written down > most or < least
+scores with and without memory differ by less than `effect`,   or   share of the history written > most or < least
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -18,6 +18,11 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("memory/effect|memory/write_rate",),
+    limits=(
+        Limit("effect", 1e-06, "change of scores below which memory has no effect"),
+        Limit("most", 0.95, "share of the history above which everything is written"),
+        Limit("least", 0.01, "share of the history below which nothing is written"),
+    ),
     says={
         "effect": "memory changes scores by {effect:.2g} ({when})",
         "rate": "{rate:.1%} of the history is written down ({when})",

@@ -1,6 +1,6 @@
-"""The target sits in memory.
+"""The memory contains the item to predict.
 
-P(positive in memory) − P(negative in memory) > gap in train but not in test
+P(positive in memory) − P(negative in memory) > gap in training but not in test
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -18,6 +18,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="error",
     when=("live",),
     reads=("memory/p_positive", "memory/p_negative"),
+    limits=(Limit("gap", 0.02, "P(positive in memory) − P(negative in memory)"),),
     says="the item to predict is in memory {positive:.1%} of the time, others {negative:.1%}; in test {test:.1%}",
     cause="the memory was filled from the whole history, the future included",
     remedies=(Remedy("read memory as it stood before the item to predict"),),

@@ -1,9 +1,9 @@
-"""The merge is worse than its parts.
+"""The merged model is worse than its parts.
 
     merged < best single client,   or   merged < probability ensemble − points
-    while probe > merged + probe
+    while accuracy of the probe > merged + probe
 
-The probe is a head that the evaluator fits on all encoders' features: it does not depend on how the server merges.
+The probe is a head that the evaluator fits on the features of all encoders. It does not depend on the server's merge.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy, is_one_shot
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 ENSEMBLE = "accuracy/merged/probability-ensemble"
 
@@ -23,6 +23,10 @@ ENSEMBLE = "accuracy/merged/probability-ensemble"
     severity="note",
     when=("end",),
     reads=("accuracy/merged", f"accuracy/best_client|{ENSEMBLE}", "accuracy/probe"),
+    limits=(
+        Limit("points", 0.05, "margin by which the ensemble must be better"),
+        Limit("probe", 0.1, "margin by which the probe must be better"),
+    ),
     says={
         "client": "merged {merged:.1%}, the best single client {other:.1%}, probe {probe:.1%}",
         "ensemble": "merged {merged:.1%}, the clients' ensemble {other:.1%}, probe {probe:.1%}",

@@ -1,18 +1,18 @@
 """Rows of one table do not measure the same thing.
 
-    the metric, the test data, the way of communicating, the number of exchanges, or (for a common seed) the partition
+    the metric, the test data, the communication, the number of exchanges, or (for the same seeds) the partition
     differs from the first row's
 
-A fingerprint is a hash of who owns what: two names of splitters may give the same one, one name never gives two.
+Partitions are compared by fingerprint, a hash of which client owns which sample, and not by the splitter's name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from equipoise.core.exchanges import SECOND_EXCHANGE
+from equipoise.core.exchanges import needs_second_exchange
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
@@ -35,9 +35,9 @@ def mixed_protocol(run: Recording, limit: Limits) -> Iterator[Sign]:
             yield Sign(None, [], {"first": first.label, "what": ", ".join(what)}, row=row.label)
 
 
-def _differs(row: Row, first: Row) -> list[str]:
+def _differs(row: TableRow, first: TableRow) -> list[str]:
     what = [key for key in PROTOCOL if row.settings.get(key) != first.settings.get(key)]
-    again = [one.settings.get("server.predict") in SECOND_EXCHANGE for one in (row, first)]
+    again = [needs_second_exchange(one.settings.get("server.predict")) for one in (row, first)]
     what += ["a second exchange"] if again[0] != again[1] else []
     what += ["the metric"] if row.metric != first.metric else []
     same_seeds = row.results.keys() == first.results.keys()

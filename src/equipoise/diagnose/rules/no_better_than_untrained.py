@@ -1,10 +1,10 @@
 """A trained result that is no better than the untrained control.
 
-    of a run     merged < common + errors · √(common·(1 − common)/n)        n test images
-    of a table   mean of (row − control) over common seeds < errors · its standard error
+    run          merged < common + errors · √(common·(1 − common)/n)        n test images
+    comparison   mean of (row − control) over common seeds ≤ errors · its standard error
 
-`common` is the closed form on sums of fixed random features: nothing is trained for it, and it does not depend on how
-the data is split. In a table the control is the row of method `statistics`, or of `server.predict=common`.
+`common` is a closed-form classifier on sums of fixed random features: it needs no training and does not depend on the
+split. In a comparison the control is the row with method `statistics` or `server.predict=common`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 from equipoise.diagnose.rules.noise_not_gain import paired
 
 CONTROL = "accuracy/merged/common"
@@ -28,6 +28,7 @@ CONTROL = "accuracy/merged/common"
     severity="note",
     when=("end", "compare"),
     reads=("accuracy/merged|table", f"{CONTROL}|table", "fact:tested|table"),
+    limits=(Limit("errors", 2.0, "standard errors above the control"),),
     says={
         "run": "merged accuracy is {merged:.1%}; sums of fixed random features have {control:.1%}, and train nothing",
         "table": "'{row}' is {gain:+.2f} points from '{control}', which trains nothing",
@@ -66,5 +67,5 @@ def _is_no_gain(gains: list[float], limit: Limits) -> bool:
 
 
 def is_control(settings: Mapping[str, Any]) -> bool:
-    """Whether nothing that was trained is heard."""
+    """Whether the predictions use nothing that was trained."""
     return settings.get("method.name") == "statistics" or settings.get("server.predict") == "common"

@@ -1,6 +1,6 @@
-"""A gain smaller than the noise of seeds.
+"""A gain smaller than the noise between seeds.
 
-0 < mean of the paired differences < errors · their standard error, over ≥ `seeds` common seeds
+0 < mean of the paired differences < errors · their standard error, over `seeds` or more common seeds
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from math import sqrt
 from statistics import fmean, stdev
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -20,6 +20,10 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="note",
     when=("compare",),
     reads=("table",),
+    limits=(
+        Limit("errors", 2.0, "standard errors that a gain must exceed"),
+        Limit("seeds", 3, "fewer common seeds are not judged"),
+    ),
     says="'{row}' is {gain:+.2f} points from '{first}', with a standard error of {error:.2f} over {n} seeds",
     cause="seeds differ by more than the two configurations do",
     remedies=(Remedy("more seeds, or no claim"),),
@@ -36,7 +40,7 @@ def noise_not_gain(run: Recording, limit: Limits) -> Iterator[Sign]:
             yield Sign(None, [], {**numbers, "first": first.label}, row=row.label)
 
 
-def paired(row: Row, first: Row) -> list[float]:
-    """Differences of the last results over common seeds."""
+def paired(row: TableRow, first: TableRow) -> list[float]:
+    """Differences of the final results, paired by seed."""
     mine, its = row.finals, first.finals
     return [mine[seed] - its[seed] for seed in sorted(mine.keys() & its.keys())]

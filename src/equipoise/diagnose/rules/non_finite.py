@@ -1,6 +1,6 @@
 """NaN or infinity.
 
-an event of a client that was stopped,   or a recorded number that is not finite
+a client was stopped for a non-finite number,   or   a recorded number is not finite
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A schedule that never moves.
 
-    s, or λ where s is not recorded, is identical at every checkpoint though the policy is scheduled
+    s (or λ, if s is not recorded) is identical at every checkpoint although the policy has a schedule
 
-Seen where progress was counted within a round of one epoch: it was 0 for ever.
+Example: progress counted within a round of one epoch is always 0.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -20,6 +20,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("schedule|lam", "fact:scheduled"),
+    limits=(Limit("checkpoints", 3, "fewer checkpoints are not judged"),),
     says="{what} is {value:.4g} at every checkpoint on {who} ({when})",
     cause="progress is counted within something that is over before it moves, such as a round of one epoch",
     remedies=(Remedy("count progress over the whole run"),),

@@ -1,10 +1,10 @@
-"""Alignment dominates and the local task starves.
+"""Alignment dominates and the local task suffers.
 
     λ·L_a > share · L_b on average over the last half,   and
-    local accuracy or the probe at the end ≥ `points` below the reference run
+    local accuracy or the probe at the end is `points` or more below the reference run
 
-Without a run to hold it against (`--against RUN`, or `none` in the same sweep) it is not examined: a large λ·L_a alone
-is no failure. Source: original report 1.
+The rule needs a reference run (`--against RUN`, or `none` in the same sweep), because a large λ·L_a alone is no
+failure. Source: original report 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -24,6 +24,10 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("end",),
     reads=("lam/used|lam", "loss/base", "loss/align", "accuracy/clients|accuracy/test|accuracy/probe", "reference"),
+    limits=(
+        Limit("share", 0.8, "λ·L_a over L_b, mean of the last half"),
+        Limit("points", 0.03, "accuracy lost against the reference, as a share of one"),
+    ),
     says={
         "local": "λ·L_a is {share:.2f} of L_b on {who}; the clients' own accuracy ends {lost:.1f} points below {than}",
         "probe": "λ·L_a is {share:.2f} of L_b on {who}; the probe ends {lost:.1f} points below {than}",
@@ -61,7 +65,7 @@ def _pairs(run: Recording, other: Recording) -> Iterator[tuple[str, Curve, Curve
 
 
 def _end(curve: Curve) -> float:
-    """The mean of the last three."""
+    """The mean of the last three checkpoints."""
     return float(curve.values[-3:].mean())
 
 

@@ -1,10 +1,10 @@
-"""The realised skew is not the asked skew.
+"""The realised label skew is not the requested one.
 
-    H = mean over classes of Σ_k p_k², p the shares of a class over clients; p-value of H under Dir(α·1_K) < p,   or
-    the clients' own accuracy on train and on test within `gap` of each other at an asked α ≤ alpha
+    H = mean over classes of Σ_k p_k², p_k the share of the class on client k; p-value of H under Dir(α·1_K) < p,   or
+    the clients' accuracies on train and on test differ by less than `gap` at a requested α ≤ alpha
 
-A client of a strong skew knows few classes, so it does far better on its own images than on everybody's.
-Source: original report 4, whose index cache of another α was used again.
+Under strong skew a client knows few classes, so it is far better on its own images than on all images.
+Source: original report 4, which reused a cached split of another α.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 DRAWS, FIRST = 20_000, 1_000
 CLEAR = 0.05
-"""A p-value above it in the first draws is no reason to draw the rest."""
+"""If the first draws give a larger p-value than this, the remaining draws are skipped."""
 
 
 @Rule(
@@ -29,6 +29,11 @@ CLEAR = 0.05
     severity="warning",
     when=("live",),
     reads=("fact:alpha", "fact:labels|accuracy/train"),
+    limits=(
+        Limit("p", 0.001, "p-value of the labels below which the split is another"),
+        Limit("alpha", 0.1, "largest α for which accuracies are compared"),
+        Limit("gap", 0.05, "accuracy on own images minus accuracy on everybody's"),
+    ),
     says={
         "labels": "the labels are concentrated by {seen:.3f}, which Dirichlet {alpha:g} gives with p = {p:.1g}",
         "accuracy": "clients have {own:.1%} on their own images, {all:.1%} on everybody's; α was to be {alpha:g}",
@@ -59,7 +64,7 @@ def concentration(counts: np.ndarray) -> float:
 
 
 def p_value(counts: np.ndarray, alpha: float) -> float:
-    """Two-sided, by simulation with a fixed generator: the partition is examined, not the run."""
+    """Two-sided p-value by simulation; the generator is fixed, so that a partition always gets the same value."""
     n_clients, n_classes = len(counts), int((counts.sum(axis=0) > 0).sum())
     if n_clients < 2 or n_classes == 0:
         return 1.0
@@ -75,7 +80,7 @@ def p_value(counts: np.ndarray, alpha: float) -> float:
 
 @lru_cache(maxsize=16)
 def _simulated(n_clients: int, n_classes: int, alpha: float, most: int) -> np.ndarray:
-    """The concentrations of so many partitions; drawn once, since a guard asks at every look."""
+    """Concentrations of simulated partitions; cached, because a guard asks repeatedly."""
     draws = max(200, min(most, 20_000_000 // (n_clients * n_classes)))
     gamma = np.random.default_rng(0).standard_gamma(alpha, size=(draws, n_classes, n_clients))
     total = gamma.sum(axis=2, keepdims=True)

@@ -1,8 +1,8 @@
 """Clients share samples.
 
-    Σ n_k > N,   or some samples belong to several clients
+    Σ n_k > N,   or   some samples belong to several clients
 
-Where the splitter is one that overlaps by design, it was asked for and is a note.
+If the splitter overlaps by design, the overlap was asked for and is a note.
 """
 
 from __future__ import annotations

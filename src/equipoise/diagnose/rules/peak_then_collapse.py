@@ -1,6 +1,6 @@
 """A run ends far below its best.
 
-mean of the last `checkpoints` < best mean of as many − max(points, jitters · jitter)
+mean of the last `checkpoints` checkpoints < best mean of as many − max(points, jitters · jitter)
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import jitter, smooth
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 HEADLINES = ("accuracy/merged", "accuracy/clients", "hr@10/full/validation")
 
@@ -23,6 +23,11 @@ HEADLINES = ("accuracy/merged", "accuracy/clients", "hr@10/full/validation")
     severity="warning",
     when=("end",),
     reads=("|".join(HEADLINES),),
+    limits=(
+        Limit("points", 0.03, "drop from the best mean, as a share of one"),
+        Limit("jitters", 3.0, "the drop must exceed this many jitters of the curve"),
+        Limit("checkpoints", 3, "checkpoints in a mean"),
+    ),
     says="{what} ends at {now:.1%}, {lost:.1f} points below its best at {when}",
     cause="training went on after the point at which it helped",
     remedies=(

@@ -1,7 +1,7 @@
-"""One expert takes all, or the weights never leave uniform.
+"""One expert gets all the weight, or the weights stay the same for every item.
 
-mean weight of an expert > weight,   or (a note)
-deviation of its weight between items < deviation, both after `after` of the run and over at least `checkpoints`
+mean weight of an expert > weight,   or (a note)   deviation of its weight between items < deviation;
+both after the first `after` of the run, over at least `checkpoints` checkpoints
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -22,6 +22,12 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("router/*",),
+    limits=(
+        Limit("weight", 0.9, "mean weight of one expert that is too much"),
+        Limit("deviation", 0.01, "deviation between items below which weights are uniform"),
+        Limit("after", 0.25, "share of the run that is left out at the start"),
+        Limit("checkpoints", 3, "fewer checkpoints are not judged"),
+    ),
     says={
         "one": "expert {expert} has {weight:.0%} of the weight ({when})",
         "uniform": "expert {expert} has the same weight for every item, ±{deviation:.2g} ({when})",

@@ -1,11 +1,11 @@
-"""Annealing cancels itself: the learner puts back what the schedule takes away.
+"""The learned λ cancels its schedule.
 
-    over some stretch of ≥ `checkpoints` checkpoints in which s moves by `moves` or more:
-    corr(log λ, −log s) > correlation   and   λ·s within ± band of its mean
-    and L_b/L_a, where recorded, rose by less than `explained` of λ's rise, both as logarithms
+    over some stretch of at least `checkpoints` checkpoints in which s moves by a factor of `moves` or more:
+    corr(log λ, −log s) > correlation   and   λ·s within ± band of its mean,
+    and L_b/L_a, if recorded, explains at most `explained` of the rise of log λ
 
-on more than `clients` of the clients: this is a matter of the policy, and one client's λ may rise like 1/s by chance.
-Long runs are looked at in twenty parts. Source: original report 2.
+It must hold for more than `clients` of the clients, because it is a property of the policy: one client's λ may rise
+like 1/s by chance. Long runs are averaged to twenty parts. Source: original report 2.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.noise import coarse
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 PARTS = 20
 
@@ -28,6 +28,14 @@ PARTS = 20
     severity="warning",
     when=("live",),
     reads=("lam", "schedule"),
+    limits=(
+        Limit("correlation", 0.95, "least correlation of log λ with −log s"),
+        Limit("band", 0.25, "largest relative deviation of λ·s from its mean"),
+        Limit("checkpoints", 5, "shortest stretch that is looked at"),
+        Limit("moves", 3.0, "factor by which s must move within the stretch"),
+        Limit("clients", 0.5, "share of clients that must show it"),
+        Limit("explained", 0.5, "share of λ's rise that L_b/L_a may explain"),
+    ),
     says="λ rose {rise:.3g}-fold while its schedule fell, and λ·s stayed within ±{band:.0%} on {who} ({when})",
     cause="σ learns from losses that are annealed already: its fixed point is λ = c/s, the schedule changes nothing",
     remedies=(
@@ -59,7 +67,7 @@ def schedule_fights_learner(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def _explained(run: Recording, lam: Curve, first: int, end: int) -> float:
-    """How much of λ's rise the losses themselves ask for: a λ that follows L_b/L_a fights no schedule."""
+    """The share of λ's rise that L_b/L_a explains: a λ that follows the losses does not fight its schedule."""
     assert lam.client is not None
     base, align = run.of("loss/base", lam.client), run.of("loss/align", lam.client)
     ends = [int(lam.steps[first]), int(lam.steps[end - 1])]
@@ -69,7 +77,7 @@ def _explained(run: Recording, lam: Curve, first: int, end: int) -> float:
 
 
 def _cancelled(lam: np.ndarray, s: np.ndarray, limit: Limits) -> tuple[int, int] | None:
-    """The longest stretch in which λ is c/s."""
+    """The longest stretch in which λ = c/s."""
     if (lam <= 0).any():
         return None
     n, least = len(lam), int(limit["checkpoints"])

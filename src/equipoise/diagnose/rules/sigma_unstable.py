@@ -1,6 +1,6 @@
-"""σ learning oscillates.
+"""The learned σ oscillates.
 
-    Δ log λ changes its sign, both times by more than `change`, at more than `share` of the checkpoints
+    Δ log λ changes its sign, with both changes larger than `change`, at more than `share` of the checkpoints
 
 Source: original report 1.
 """
@@ -15,11 +15,11 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 def slower(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
-    """A tenth of σ's learning rate."""
+    """Reduces the learning rate of σ to a tenth."""
     sigma = config["balance"].get("sigma")
     return {"balance.sigma.lr": sigma["lr"] / 10} if sigma else {}
 
@@ -29,6 +29,11 @@ def slower(run: Recording, config: Mapping[str, Any]) -> dict[str, Any]:
     severity="warning",
     when=("live",),
     reads=("lam",),
+    limits=(
+        Limit("share", 0.6, "share of the checkpoints at which λ turns round"),
+        Limit("change", 0.1, "smallest |Δ log λ| that counts as a move"),
+        Limit("checkpoints", 5, "fewer checkpoints are not judged"),
+    ),
     says="λ turned round at {share:.0%} of the checkpoints on {who} ({when})",
     cause="σ takes steps as large as the network's, overshoots its fixed point and comes back",
     remedies=(

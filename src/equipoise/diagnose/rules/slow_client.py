@@ -1,6 +1,6 @@
-"""One client holds the round.
+"""One client delays the round.
 
-its seconds > ratio · the median of the cohort, at more than `share` of its checkpoints
+its seconds > ratio · median of the cohort, at more than `share` of its checkpoints
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -21,6 +21,11 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="note",
     when=("live",),
     reads=("seconds",),
+    limits=(
+        Limit("ratio", 3.0, "seconds over the cohort's median"),
+        Limit("share", 0.5, "share of the client's checkpoints that must show it"),
+        Limit("clients", 3, "fewer clients are not judged"),
+    ),
     says="{who} took {times:.1f} times the median of the round ({when})",
     cause="it holds more data or a slower machine, and everybody waits",
     remedies=(

@@ -1,7 +1,7 @@
-"""A metric is copied forward.
+"""Metrics of an earlier evaluation are recorded again.
 
-every metric of the server's evaluation, loss included, identical to the last digit at `evaluations` evaluations on
-end while clients moved
+all metrics of the server's evaluation, including the loss, are equal to the last digit in `evaluations` evaluations
+in a row while clients moved
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import SERVER, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 SCORES = ("accuracy/*", "loss/*", "recall/*", "hr@*", "ndcg@*", "mrr/*")
 CONSTANT = ("/chance", "/itempop", "/markov")
@@ -24,6 +24,7 @@ CONSTANT = ("/chance", "/itempop", "/markov")
     severity="warning",
     when=("live",),
     reads=("accuracy/*|hr@*|loss/merged", "update/norm"),
+    limits=(Limit("evaluations", 3, "identical evaluations in a row"),),
     says="{n} metrics did not change in any digit at {times} evaluations while clients moved by {moved:.3g} ({when})",
     cause="a metric of an earlier evaluation was written down again",
     remedies=(Remedy("record each evaluation under its own round"),),

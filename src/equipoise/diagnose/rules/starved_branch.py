@@ -3,8 +3,9 @@
     branch gradient / backbone gradient < grad   and   parameter movement ratio < move,
     or   share of the output < share
 
-on average after `after` of the run, over at least `checkpoints`: a branch that starts from zero is silent at first.
-The gradient alone does not tell: Adam moves weights by the same amount however small their gradient is.
+All are means after the first `after` of the run, over at least `checkpoints` checkpoints, because a branch that starts
+from zero contributes little at first. The gradient alone is no evidence: Adam moves weights by the same amount however
+small their gradient is.
 Source: original report 5.
 """
 
@@ -18,7 +19,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -26,6 +27,13 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("branch/*/grad", "branch/*/move|branch/*/share"),
+    limits=(
+        Limit("grad", 0.01, "gradient of the branch over the backbone's"),
+        Limit("move", 0.1, "movement of the branch over the backbone's"),
+        Limit("share", 0.1, "share of the branch in the output"),
+        Limit("after", 0.25, "share of the run that is left out at the start"),
+        Limit("checkpoints", 3, "fewer checkpoints are not judged"),
+    ),
     says={
         "still": "branch {branch} gets {grad:.2g} of the backbone's gradient and moves {move:.2g} as far ({when})",
         "silent": "branch {branch} makes up {share:.1%} of the output ({when})",
@@ -53,6 +61,6 @@ def starved_branch(run: Recording, limit: Limits) -> Iterator[Sign]:
 
 
 def _late(curve: Curve, since: int) -> float:
-    """The mean from there on; infinite where nothing is recorded, so that nothing is said of it."""
+    """The mean from that checkpoint on; infinite if nothing is recorded, so that no limit is undercut."""
     values = curve.since(since).values
     return float(np.mean(values)) if len(values) else float("inf")

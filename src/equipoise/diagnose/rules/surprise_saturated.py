@@ -1,4 +1,4 @@
-"""Surprise lies in a narrow band.
+"""All surprise values lie in a narrow band.
 
 the middle 95 % of its values span less than `band`, on average over clients
 """
@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 MIDDLE = 3.92
-"""Deviations that hold the middle 95 % of a normal distribution."""
+"""Width of the middle 95 % of a normal distribution, in deviations."""
 
 
 @Rule(
@@ -21,6 +21,7 @@ MIDDLE = 3.92
     severity="warning",
     when=("live",),
     reads=("surprise/band|surprise/deviation",),
+    limits=(Limit("band", 0.1, "width that holds the middle 95 % of surprise"),),
     says="95 % of all surprise lies within {band:.3f} ({when})",
     cause="losses are squashed without being centred and scaled, so every sample looks equally surprising",
     remedies=(Remedy("standardise losses per client before the sigmoid"),),

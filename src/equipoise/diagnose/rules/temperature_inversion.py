@@ -1,9 +1,9 @@
-"""Hard samples get a smaller loss.
+"""Surprising samples get a smaller loss.
 
     corr(surprise, weight · contrastive loss of a sample) < correlation,
-    on average over clients and checkpoints, by more than two standard errors
+    as a mean over clients and checkpoints, by more than two standard errors
 
-A temperature that grows with surprise flattens the softmax of exactly those samples that should count most.
+A temperature that grows with surprise flattens the softmax of the samples that should count most.
 Source: original report 5.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -24,6 +24,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("surprise/loss_corr",),
+    limits=(Limit("correlation", 0.0, "a correlation below this is inverted"),),
     says="surprise and the pull of a sample correlate by {correlation:+.2f} over {n} clients ({when})",
     cause="the temperature grows with surprise, so the loss of surprising samples shrinks instead of growing",
     remedies=(

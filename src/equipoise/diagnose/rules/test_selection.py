@@ -1,6 +1,6 @@
-"""The best result on test is reported.
+"""The reported result was selected on the test set.
 
-the round that is reported was chosen by a test metric
+the reported checkpoint was selected by a test metric
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A leak or a tie error.
+"""A result that only a leak or an error in ranking ties can give.
 
-HR@10 among 100 > hr,   or   HR@1 … HR@20 all equal to one: every score is the same and the target counts first
+HR@10 among 100 items, or among all items, > hr
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -18,6 +18,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("end",),
     reads=("hr@10/uni100|hr@10/full",),
+    limits=(Limit("hr", 0.95, "hit rate at 10 that is too good to be true"),),
     says="{name} is {value:.1%}",
     cause="ties count for the target, the target is in the input, or items met before are not masked alike",
     remedies=(Remedy("rank ties in the middle, and look for the target in histories and memory"),),

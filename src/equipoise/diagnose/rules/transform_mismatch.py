@@ -1,4 +1,4 @@
-"""Tensors differ between training and evaluation.
+"""Inputs are normalised differently in training and in evaluation.
 
 |mean of train − mean of eval| > deviations · std of eval,   or   |std of train / std of eval − 1| > deviations
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -18,6 +18,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("start",),
     reads=("input/mean/train", "input/mean/eval", "input/std/train", "input/std/eval"),
+    limits=(Limit("deviations", 0.5, "difference of means in deviations, and of deviations relative to each other"),),
     says="inputs of training have mean {train:.3f} ± {spread:.3f}, of evaluation {eval:.3f} ± {other:.3f}",
     cause="training and evaluation normalise differently",
     remedies=(Remedy("normalise in one place, for both"),),

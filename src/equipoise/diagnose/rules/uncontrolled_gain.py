@@ -1,9 +1,9 @@
-"""A modality's gain without its control.
+"""A gain from features without a control.
 
-    a row reads features and gains on the first, which reads none, and
-    no row has its settings with shuffled rows, or the shuffled one recovers more than `recovers` of the gain
+    a row uses features and gains on the first row, which uses none, and
+    no row has the same settings with shuffled features, or the shuffled row keeps more than `recovers` of the gain
 
-A model with more parameters may gain without looking at what the features say.
+A model with more parameters may gain without using the content of the features.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 from equipoise.diagnose.rules.inactive_knob import differing
 from equipoise.diagnose.rules.noise_not_gain import paired
 
@@ -26,6 +26,7 @@ EXPERTS, CONTROL, CONTROLS = "model.experts", "data.features", ("shuffled", "noi
     severity="warning",
     when=("compare",),
     reads=("table",),
+    limits=(Limit("recovers", 0.5, "share of the gain that shuffled features may keep"),),
     says={
         "none": "'{row}' gains {gain:.2f} points on '{first}', and no row has its features shuffled",
         "recovers": "'{row}' gains {gain:.2f} points on '{first}'; with shuffled features {share:.0%} of that is left",
@@ -52,6 +53,6 @@ def uncontrolled_gain(run: Recording, limit: Limits) -> Iterator[Sign]:
             yield Sign(None, [], {**numbers, "share": share}, "recovers", row=row.label)
 
 
-def _gain(row: Row, first: Row) -> float:
+def _gain(row: TableRow, first: TableRow) -> float:
     gains = paired(row, first)
     return fmean(gains) if gains else 0.0

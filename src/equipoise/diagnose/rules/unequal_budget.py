@@ -1,7 +1,7 @@
-"""A comparison at unequal training.
+"""Rows of a comparison trained for different amounts.
 
-passes of a client over its data in the whole run (epochs × rounds × fraction; one-shot: epochs) differ from the
-first row's, or the number of samples does
+a client's passes over its data (epochs × rounds × fraction; one-shot: epochs), or the number of samples, differ
+from the first row's
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from equipoise.diagnose.finding import Sign
-from equipoise.diagnose.recording import Recording, Row
+from equipoise.diagnose.recording import Recording, TableRow
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 from equipoise.diagnose.rules.no_better_than_untrained import is_control
 
 POOLED = "centralised"
-"""The method with one client, who takes part whatever the fraction is."""
+"""The method with a single client, which takes part whatever the fraction."""
 
 
 @Rule(
@@ -36,8 +36,8 @@ def unequal_budget(run: Recording, limit: Limits) -> Iterator[Sign]:
             yield Sign(None, [], {**numbers, "first": first.label}, row=row.label)
 
 
-def budget(row: Row) -> tuple[float, str]:
-    """(passes over the data, how many samples there are)."""
+def budget(row: TableRow) -> tuple[float, str]:
+    """(passes over the data, number of samples)."""
     settings = row.settings
     epochs = float(settings.get("client.epochs") or 1)
     fraction = 1.0 if settings.get("method.name") == POOLED else float(settings.get("server.fraction") or 1)

@@ -1,6 +1,6 @@
-"""A stage that leaves the model at chance.
+"""A first stage that leaves the model at chance.
 
-    accuracy at the last checkpoint before the switch < ratio / C
+    accuracy at the last checkpoint before the second stage < ratio / C
 
 Source: original report 4.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -20,6 +20,7 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("accuracy/merged|accuracy/clients|accuracy/test", "fact:classes", "fact:stage_switch"),
+    limits=(Limit("ratio", 1.2, "accuracy after the first stage over chance"),),
     says="accuracy was {accuracy:.1%} when the second stage began ({when}); chance is {chance:.1%}",
     cause="the first stage teaches features without a task, and what it teaches is of no use to the second",
     remedies=(

@@ -1,6 +1,6 @@
-"""Instance weights without effect.
+"""Instance weights have no effect.
 
-variance of the weights within steps < variance, or effective sample size > ess, on average over clients
+variance of the weights within a step < variance,   or   effective sample size > ess; means over clients
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from equipoise.diagnose.finding import Sign
 from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
-from equipoise.diagnose.rule import Limits, Rule
+from equipoise.diagnose.rule import Limit, Limits, Rule
 
 
 @Rule(
@@ -18,6 +18,10 @@ from equipoise.diagnose.rule import Limits, Rule
     severity="warning",
     when=("live",),
     reads=("weights/variance|weights/ess",),
+    limits=(
+        Limit("variance", 1e-06, "variance of the weights below which they are alike"),
+        Limit("ess", 0.999, "effective sample size, as a share, above which they are alike"),
+    ),
     says="the instance weights are all alike: {name} is {value:.4g} ({when})",
     cause="weights are applied to a mean, or come from a surprise that hardly differs between samples",
     remedies=(

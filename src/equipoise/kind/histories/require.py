@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from equipoise.client.groups import personal
-from equipoise.client.histories import HistoryWork
+from equipoise.client.history_work import HistoryWork
 from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, DataError

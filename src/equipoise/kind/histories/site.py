@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.client.histories import History, HistoryFeed, HistoryWork
+from equipoise.client.histories import HistoryFeed
+from equipoise.client.history_work import HistoryWork
 from equipoise.client.train import Recipe
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import Indices, Labels, State, Task
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features, Interactions
-from equipoise.evaluate.slice_judge import slice_of
+from equipoise.data.slices import slice_of
 from equipoise.kind.site import Arrays, Shared, ragged, unragged
 from equipoise.memory.product import FeatureRows
 from equipoise.memory.settings import HistoryNeeds
+from equipoise.memory.windows import History
 from equipoise.method.answers import Resolved
 from equipoise.method.resolve import personal_weights
 from equipoise.models.build import build_recommender

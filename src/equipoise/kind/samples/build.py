@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from equipoise.config.schema import Config
 from equipoise.core.errors import DataError
 from equipoise.data.splits import content_of, load_labelled, load_splits
@@ -15,16 +17,18 @@ from equipoise.kind.samples.site import SampleSite
 from equipoise.kind.samples.teacher import first_broadcast
 from equipoise.kind.site import Built
 from equipoise.method.answers import Resolved
-from equipoise.partition.divide import divide
+from equipoise.partition.allot import allot
+from equipoise.partition.file import FileOptions, split_digest
 from equipoise.partition.sample import owned
 
 
 def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
-    splits = load_splits(config.data, config.seed, data_path)
+    loaded = load_splits(config.data, config.seed, data_path)
+    splits, partition, own, local, notes = allot(config, loaded, data_path)
     n_classes = len(splits.classes)
-    partition = divide(splits.train.labels, n_classes, config.partition, config.seed)
-    indices = [owned(partition.indices, len(splits.train))] if method.pools_data else partition.indices
-    site = SampleSite(config, method, splits.train, indices, n_classes, splits.inputs)
+    indices = [owned(own, len(splits.train))] if method.pools_data else own
+    local = [np.concatenate(local)] if method.pools_data and len(local) else local
+    site = SampleSite(config, method, splits.train, indices, n_classes, splits.inputs, local)
     model = site.network()
     require.parameters(method, model)
     require.phases(config, method, model)
@@ -34,15 +38,16 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
         what = f"a public pool of {len(splits.public)} samples is too small to train a teacher on"
         raise DataError(what, where="data.public", fix="a larger data.public or data.limit")
     common = config.kind.load("common_encoder")(site.shape, config.seed)
-    evaluator = Evaluator(model, common, splits, config, indices)
+    evaluator = Evaluator(model, common, splits, config, indices, has_local_tests=bool(len(local)))
     judge = SampleJudge(evaluator, method.predict, method.headline)
-    return Built(partition, site, judge, model, first_broadcast=partial(first_broadcast, site, splits))
+    return Built(partition, site, judge, model, notes, first_broadcast=partial(first_broadcast, site, splits))
 
 
 def content(config: Config, data_path: Path | None) -> str:
     """Hash of the whole set, before limits."""
-    return content_of(load_labelled(config.data, data_path))
+    return content_of(load_labelled(config.data, data_path)) + split_digest(config.partition, data_path)
 
 
 def content_key(config: Config) -> str:
-    return config.data.model_dump_json(exclude={"limit", "test_limit", "validation", "public"})
+    key = config.data.model_dump_json(exclude={"limit", "test_limit", "validation", "public", "local_test"})
+    return key + (config.partition.model_dump_json() if isinstance(config.partition, FileOptions) else "")

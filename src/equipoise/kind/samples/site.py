@@ -41,6 +41,8 @@ class SampleSite:
     indices: Sequence[Indices]
     n_classes: int
     inputs: Inputs
+    local_tests: Sequence[Indices] = ()
+    """What each client holds out of its own samples for a test; nothing unless asked for."""
 
     @property
     def n_clients(self) -> int:
@@ -70,7 +72,8 @@ class SampleSite:
     def shared(self) -> Shared:
         samples: Arrays = {"inputs": self.train.inputs, "labels": self.train.labels}
         owned = ragged("owned", self.indices) if self.is_listed else {}
-        return {**samples, **owned}, {"n_classes": self.n_classes, "inputs": dict(self.inputs.facts())}
+        local = ragged("local", self.local_tests) if len(self.local_tests) else {}
+        return {**samples, **owned, **local}, {"n_classes": self.n_classes, "inputs": dict(self.inputs.facts())}
 
     @classmethod
     def of_shared(cls, config: Config, method: Resolved, arrays: Arrays, facts: Mapping[str, Any]) -> SampleSite:
@@ -82,7 +85,8 @@ class SampleSite:
             assert isinstance(config.partition, DrawnOptions)
             indices = drawn(samples.labels, n_classes, config.partition, config.seed)
         inputs = config.kind.load("inputs")(**facts["inputs"])
-        return cls(config, method, samples, indices, n_classes, inputs)
+        local = unragged("local", arrays) if "local" in arrays else ()
+        return cls(config, method, samples, indices, n_classes, inputs, local)
 
     def network(self) -> Classifier:
         model = build_model(self.config.model, self.shape, self.n_classes, self.config.seed, self.method.head)
@@ -148,9 +152,9 @@ class SampleSite:
         asked = np.union1d(owned[np.isin(owned, self._drawn)], owned[:AT_LEAST])
         reader = InputReader(self.inputs, self.config.evaluate.batch)
         samples, everything = self.train.take(asked), self.train.take(owned)
-        return OwnSamples(
-            network, self._common, models_of(task), samples, everything, self.count(everything.labels), reader
-        )
+        counts = self.count(everything.labels)
+        held_out = self.train.take(self.local_tests[task.client]) if len(self.local_tests) else None
+        return OwnSamples(network, self._common, models_of(task), samples, everything, counts, reader, held_out)
 
     @cached_property
     def _drawn(self) -> Indices:

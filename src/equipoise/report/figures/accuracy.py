@@ -1,4 +1,4 @@
-"""Accuracy over the checkpoints: what was merged, and what the same clients reach without merging."""
+"""Accuracy over the checkpoints: the merged model, and the same clients without merging."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from equipoise.core.values import Event
 from equipoise.diagnose.examine import HEALED
-from equipoise.report.figure import Lines
+from equipoise.report.figure import LineChart
 from equipoise.report.figures.curves import line
 from equipoise.report.runs import predict_of
-from equipoise.report.source import Source
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 from equipoise.store.records import Run
 
@@ -25,13 +25,13 @@ RIVAL = "probability-ensemble"
 
 
 def replaced(events: Sequence[Event], run: Run) -> list[str]:
-    """The server that a guard replaced by another one, which the merged accuracy is of from then on."""
+    """The predictor that a guard replaced; from then on the merged accuracy is that of the new one."""
     is_swapped = any(event.kind == HEALED and "server.predict" in event.detail["changes"] for event in events)
     first = predict_of(run) if is_swapped else None
     return [] if first is None else [first]
 
 
-def accuracy(source: Source, say: Say) -> Iterator[Lines]:
+def accuracy(source: FigureSource, say: Say) -> Iterator[LineChart]:
     run = source.recording
     curves = {say(key): run.server(name) for key, name in SHOWN.items()}
     for name in (RIVAL, *replaced(run.events, source.run)):
@@ -42,4 +42,4 @@ def accuracy(source: Source, say: Say) -> Iterator[Lines]:
         if len(curve)
     ]
     if lines:
-        yield Lines(key="accuracy", y=say("accuracy"), lines=lines, is_share=True)
+        yield LineChart(key="accuracy", y=say("accuracy"), lines=lines, is_share=True)

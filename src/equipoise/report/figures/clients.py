@@ -1,4 +1,4 @@
-"""Clients down, checkpoints across: what hundreds of curves would hide."""
+"""Heatmaps with clients as rows and checkpoints as columns, for what hundreds of curves would hide."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from equipoise.diagnose.recording import Curve
-from equipoise.report.figure import Grid, thinned
-from equipoise.report.source import Source
+from equipoise.report.figure import Heatmap, thinned
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 MOST_COLUMNS, MOST_ROWS = 40, 100
 FILLED = 0.1
-"""A grid with less in it says nothing."""
+"""Smaller heatmaps are not informative and are left out."""
 SHOWN = (("client-accuracy", "accuracy/test", "accuracy"), ("client-loss", "loss/base", "loss"))
 
 
-def clients(source: Source, say: Say) -> Iterator[Grid]:
+def clients(source: FigureSource, say: Say) -> Iterator[Heatmap]:
     for key, name, measure in SHOWN:
         curves = source.recording.clients(name)
         if curves:
@@ -26,8 +26,8 @@ def clients(source: Source, say: Say) -> Iterator[Grid]:
                 yield grid
 
 
-def _grid(curves: Sequence[Curve], key: str, measure: str, say: Say) -> Grid:
-    """Means within columns of equal width; NaN where a client recorded nothing there."""
+def _grid(curves: Sequence[Curve], key: str, measure: str, say: Say) -> Heatmap:
+    """Means over columns of equal width; NaN where a client recorded nothing."""
     shown = [curves[i] for i in thinned(len(curves), MOST_ROWS)]
     steps = 1 + max(int(curve.steps[-1]) for curve in curves)
     width = -(-steps // MOST_COLUMNS)
@@ -42,7 +42,7 @@ def _grid(curves: Sequence[Curve], key: str, measure: str, say: Say) -> Grid:
         say("thinned_clients", shown=len(shown), n=len(curves)) if len(shown) < len(curves) else "",
         say("binned", width=width) if width > 1 else "",
     ]
-    return Grid(
+    return Heatmap(
         key=key,
         x=say("step"),
         y=say("client"),

@@ -1,4 +1,4 @@
-"""Recorded curves as lines of a figure."""
+"""Turns recorded curves into lines of a chart."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from equipoise.diagnose.recording import Curve
-from equipoise.report.figure import Line, thinned
+from equipoise.report.figure import ChartLine, thinned
 from equipoise.report.palette import PALETTE
 
 MOST_POINTS = 300
-"""A line has no more: a picture is not wider."""
+"""Points per line; a chart has no room for more."""
 OWN_LINES = len(PALETTE)
-"""Up to so many clients each has a line, and a colour, of its own."""
+"""Up to this number of clients, every client has a line and a colour."""
 
 
-def line(name: str, curve: Curve, is_dashed: bool = False) -> Line:
+def line(name: str, curve: Curve, is_dashed: bool = False) -> ChartLine:
     kept = thinned(len(curve), MOST_POINTS)
-    return Line(name, (curve.steps[kept] + 1).tolist(), curve.values[kept].tolist(), is_dashed=is_dashed)
+    return ChartLine(name, (curve.steps[kept] + 1).tolist(), curve.values[kept].tolist(), is_dashed=is_dashed)
 
 
 def client_places(clients: Sequence[int]) -> list[int]:
-    """Where clients stand in the palette: by their number, so that they keep their colour, if that tells them apart.
+    """Indices of clients in the palette: their numbers, so that colours persist, unless two would be equal.
 
     >>> client_places([0, 3]), client_places([0, 40])
     ([0, 3], [0, 1])
@@ -30,7 +30,7 @@ def client_places(clients: Sequence[int]) -> list[int]:
     return list(clients) if max(clients) < OWN_LINES else list(range(len(clients)))
 
 
-def extremes(names: tuple[str, str], curves: Sequence[Curve]) -> list[Line]:
+def extremes(names: tuple[str, str], curves: Sequence[Curve]) -> list[ChartLine]:
     """The lowest and the highest client at every checkpoint."""
     at = np.concatenate([curve.steps for curve in curves])
     values = np.concatenate([curve.values for curve in curves])
@@ -38,11 +38,12 @@ def extremes(names: tuple[str, str], curves: Sequence[Curve]) -> list[Line]:
     kept = steps[thinned(len(steps), MOST_POINTS)]
     ends = (np.array([pick(values[at == step]) for step in kept]) for pick in (np.min, np.max))
     return [
-        Line(name, (kept + 1).tolist(), end.tolist(), is_dashed=True) for name, end in zip(names, ends, strict=True)
+        ChartLine(name, (kept + 1).tolist(), end.tolist(), is_dashed=True)
+        for name, end in zip(names, ends, strict=True)
     ]
 
 
-def middle(name: str, curves: Sequence[Curve]) -> Line:
+def middle(name: str, curves: Sequence[Curve]) -> ChartLine:
     """The median of clients at every checkpoint, in a band from their 10th to their 90th percentile."""
     steps = np.unique(np.concatenate([curve.steps for curve in curves]))
     kept = steps[thinned(len(steps), MOST_POINTS)]
@@ -50,4 +51,4 @@ def middle(name: str, curves: Sequence[Curve]) -> Line:
     values = np.concatenate([curve.values for curve in curves])
     found = np.array([np.quantile(values[at == step], (0.1, 0.5, 0.9)) for step in kept])
     low, mid, high = found.T.tolist()
-    return Line(name, (kept + 1).tolist(), mid, low, high)
+    return ChartLine(name, (kept + 1).tolist(), mid, low, high)

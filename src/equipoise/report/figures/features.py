@@ -1,4 +1,4 @@
-"""Test images through the clients' encoders, on a plane: by class, and by whose encoder it was."""
+"""Features of test images from the clients' encoders, projected onto a plane; coloured by class and by client."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from equipoise.core.values import Floats
-from equipoise.report.figure import Points, thinned
+from equipoise.report.figure import ScatterChart, thinned
 from equipoise.report.figures.curves import client_places
-from equipoise.report.source import Source
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 MOST_CLIENTS, MOST_POINTS = 8, 800
 PREFIX = "features/"
 
 
-def features(source: Source, say: Say) -> Iterator[Points]:
+def features(source: FigureSource, say: Say) -> Iterator[ScatterChart]:
     kept = source.pictures
     owners = sorted((name for name in kept if name.startswith(PREFIX)), key=lambda name: int(name.removeprefix(PREFIX)))
     owners = [owners[i] for i in thinned(len(owners), MOST_CLIENTS)] if owners else []
@@ -29,14 +29,14 @@ def features(source: Source, say: Say) -> Iterator[Points]:
     names = [say("client_n", client=name.removeprefix(PREFIX)) for name in owners]
     whose = [name for name in names for _ in some]
     colours = dict(zip(names, client_places([int(name.removeprefix(PREFIX)) for name in owners]), strict=True))
-    yield Points(key="features-class", places=places, groups=classes, group=say("class"), note=f"{how}.")
-    yield Points(
+    yield ScatterChart(key="features-class", places=places, groups=classes, group=say("class"), note=f"{how}.")
+    yield ScatterChart(
         key="features-client", places=places, groups=whose, group=say("client"), colours=colours, note=f"{how}."
     )
 
 
 def plane(vectors: Floats) -> Floats:
-    """The two directions of largest variance: float64 [N, D] → [N, 2]; signs are fixed by the largest weight."""
+    """PCA to two dimensions: float64 [N, D] → [N, 2]; the largest weight fixes the signs."""
     centred = vectors - vectors.mean(axis=0)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     first = directions[:2]
@@ -46,7 +46,7 @@ def plane(vectors: Floats) -> Floats:
 
 
 def nearby(vectors: Floats) -> Floats:
-    """What is near stays near; distances between clusters mean nothing. The same vectors give the same plane."""
+    """t-SNE to two dimensions, deterministic. Neighbours stay close; distances between clusters have no meaning."""
     from sklearn.manifold import TSNE
 
     perplexity = min(30.0, max(1.0, (len(vectors) - 1) / 3))

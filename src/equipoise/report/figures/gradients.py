@@ -1,4 +1,4 @@
-"""How hard each term pulls, and whether base and alignment pull together."""
+"""Gradient norms of the loss terms, and the cosine between the base and the alignment gradient."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.diagnose.recording import Curve, Recording
-from equipoise.report.figure import Bars, Figure, Line, Lines
+from equipoise.report.figure import BarChart, ChartLine, Figure, LineChart
 from equipoise.report.figures.curves import line, middle
 from equipoise.report.figures.terms import SUM, term_places
-from equipoise.report.source import Source
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 NORM = "grad/norm/"
 ROUNDING = 1e-9
-"""A term that pulls less than this share of the strongest does not pull."""
+"""Below this share of the largest norm, a gradient counts as zero."""
 
 
-def gradients(source: Source, say: Say) -> Iterator[Figure]:
+def gradients(source: FigureSource, say: Say) -> Iterator[Figure]:
     run = source.recording
     norms = _pulling(_norms(run))
     if not any(curve.values.any() for curve in norms.values()):
@@ -28,16 +28,16 @@ def gradients(source: Source, say: Say) -> Iterator[Figure]:
     if max(len(curve) for curve in norms.values()) == 1:
         bars = {name: float(curve.values[0]) for name, curve in norms.items()}
         note = say("at_step", step=int(next(iter(norms.values())).steps[0]) + 1)
-        yield Bars(key="gradients", x="", y=say("norm"), bars=bars, colours=places, note=note)
+        yield BarChart(key="gradients", x="", y=say("norm"), bars=bars, colours=places, note=note)
         return
     lines = [replace(_named(term, curve, say), place=places[term]) for term, curve in norms.items()]
-    yield Lines(key="gradients", y=say("norm"), lines=lines, is_log=True)
+    yield LineChart(key="gradients", y=say("norm"), lines=lines, is_log=True)
     if cosines := run.clients("grad/cosine"):
-        yield Lines(key="conflict", y=say("cosine"), lines=[middle(say("median"), cosines)], bounds={"0": 0.0})
+        yield LineChart(key="conflict", y=say("cosine"), lines=[middle(say("median"), cosines)], bounds={"0": 0.0})
 
 
 def _norms(run: Recording) -> dict[str, Curve]:
-    """Of every term, mean over clients; a loss of a single term has the gradient of the whole."""
+    """The norm of every term, mean over clients; a single term has the gradient of the whole loss."""
     terms = [name.removeprefix("loss/") for name in run.names("loss/*") if run.clients(name)]
     single = [term for term in terms if term != SUM]
     found = {name.removeprefix(NORM): run.mean(name) for name in run.names(f"{NORM}*")}
@@ -46,7 +46,7 @@ def _norms(run: Recording) -> dict[str, Curve]:
 
 
 def _pulling(norms: Mapping[str, Curve]) -> dict[str, Curve]:
-    """With 0 for what is rounding."""
+    """The curve with rounding errors set to 0."""
     most = max((curve.values.max() for curve in norms.values()), default=0.0)
     return {
         term: Curve(None, curve.steps, np.where(curve.values > ROUNDING * most, curve.values, 0.0))
@@ -54,6 +54,6 @@ def _pulling(norms: Mapping[str, Curve]) -> dict[str, Curve]:
     }
 
 
-def _named(term: str, curve: Curve, say: Say) -> Line:
-    """A logarithmic axis has no place for a term that never pulls; its name says so."""
+def _named(term: str, curve: Curve, say: Say) -> ChartLine:
+    """The line of a term; a logarithmic axis cannot show a term that is always 0, so its name says so."""
     return line(term if curve.values.any() else say("never_pulls", term=term), curve)

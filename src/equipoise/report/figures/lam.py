@@ -1,4 +1,4 @@
-"""λ that training used, with its schedule, its bound and the cap that the first losses foretold."""
+"""λ as used in training, with its schedule, its bound and the cap predicted by the first losses."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.diagnose.recording import Curve
-from equipoise.report.figure import Line, Lines
+from equipoise.report.figure import ChartLine, LineChart
 from equipoise.report.figures.curves import OWN_LINES, client_places, extremes, line, middle
 from equipoise.report.palette import GREY
-from equipoise.report.source import Source
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 
-def lam(source: Source, say: Say) -> Iterator[Lines]:
+def lam(source: FigureSource, say: Say) -> Iterator[LineChart]:
     run = source.recording
     used = [curve for curve in run.clients("lam/used") if (curve.values > 0).any()]
     if not used:
@@ -28,11 +28,11 @@ def lam(source: Source, say: Say) -> Iterator[Lines]:
     bounds = {say(key): float(value) for key, value in known.items() if value}
     notes = [_note(used, say) if len(used) > OWN_LINES else "", say("dashed_schedule") if moves else ""]
     note = say("sentences").join(filter(None, notes))
-    yield Lines(key="lam", y=say("lam_axis"), lines=lines, is_log=True, bounds=bounds, note=note)
+    yield LineChart(key="lam", y=say("lam_axis"), lines=lines, is_log=True, bounds=bounds, note=note)
 
 
-def _lines(used: list[Curve], say: Say) -> list[Line]:
-    """A line per client; of many the middle, and who is furthest from it."""
+def _lines(used: list[Curve], say: Say) -> list[ChartLine]:
+    """One line per client; for many clients their median, the lowest and the highest."""
     if len(used) > OWN_LINES:
         ends = extremes((say("lowest"), say("highest")), used)
         return [middle(say("median"), used), *([] if _is_constant(used) else ends)]

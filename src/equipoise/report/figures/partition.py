@@ -1,4 +1,4 @@
-"""Who owned how much of which class."""
+"""Samples per client and class."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from equipoise.report.figure import Grid
+from equipoise.report.figure import Heatmap
 from equipoise.report.partition_chart import drawn_rows
-from equipoise.report.source import Source
+from equipoise.report.source import FigureSource
 from equipoise.report.words import Say
 
 
-def partition(source: Source, say: Say) -> Iterator[Grid]:
+def partition(source: FigureSource, say: Say) -> Iterator[Heatmap]:
     found = source.partition
     if found is None or "labels" not in source.recording.facts:
         return
@@ -23,7 +23,7 @@ def partition(source: Source, say: Say) -> Iterator[Grid]:
     shared = f"{say('overlap')}: {found.overlap_text}" if found.overlaps else say("no_overlap")
     alpha = f"α = {found.options['alpha']:g}" if "alpha" in found.options else ""
     parts = [found.name, alpha, f"{say('fingerprint')} {found.fingerprint[:12]}", shared, few]
-    yield Grid(
+    yield Heatmap(
         key="partition",
         x=say("class"),
         y=say("client"),

@@ -1,4 +1,4 @@
-"""Which colour a term of the loss has, the same in every chart and for every method."""
+"""Colours of the loss terms, the same in every chart and for every method."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from equipoise.report.palette import GREY, PALETTE
 
 KNOWN = ("cls", "con", "pf", "pp", "align", "rec", "", "lb")
-"""In the order of the palette; the place of grey is left to the sum."""
+"""In the order of the palette; the sum takes grey."""
 SUM = "base"
 
 
 def term_places(terms: Iterable[str]) -> dict[str, int]:
-    """Places in the palette; a term that is not known here takes one that is free.
+    """Indices in the palette; an unknown term takes a free one.
 
     >>> term_places(["align", "base", "cls", "mine"])
     {'align': 4, 'base': 6, 'cls': 0, 'mine': 8}

@@ -1,0 +1,124 @@
+"""Other servers on the clients of a run: nothing is trained again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equipoise.api.choose import AnyRun, found
+from equipoise.api.handle import RunHandle
+from equipoise.api.place import StoreAt, existing
+from equipoise.api.train import kept_threads
+from equipoise.core.exchanges import needs_second_exchange
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from equipoise.store.records import Run
+    from equipoise.store.transact import Store
+
+FIGURES = ("accuracy/merged", "accuracy/validation", "accuracy/best_client", "accuracy/probe")
+
+
+@dataclass(frozen=True)
+class FusedRuns:
+    """The fused runs in the order of their servers; each is a run of its own."""
+
+    source: RunHandle
+    """The run whose clients they have."""
+    servers: tuple[dict[str, Any], ...]
+    """{run_id, merge, predict, exchanges, merged, validation, …} of each, as `equipoise fuse --json` prints them."""
+
+    @property
+    def runs(self) -> list[RunHandle]:
+        """The fused runs."""
+        return [RunHandle(server["run_id"], self.source.store) for server in self.servers]
+
+    @property
+    def best(self) -> RunHandle:
+        """The best on validation; one that needs a second exchange only where there is no other."""
+        return RunHandle(best_of(self.servers)["run_id"], self.source.store)
+
+    def table(self) -> pl.DataFrame:
+        """One row per server; accuracies as shares of one."""
+        import polars as pl
+
+        return pl.DataFrame(list(self.servers), infer_schema_length=None)
+
+    def __len__(self) -> int:
+        return len(self.servers)
+
+    def __iter__(self) -> Iterator[RunHandle]:
+        return iter(self.runs)
+
+    def _repr_html_(self) -> str:
+        from equipoise.api.cards import table
+
+        titles = ("merge", "predict", "accuracy", "validation", "run")
+        shown = ("merge", "predict", "merged", "validation", "run_id")
+        cells = [[_cell(server[name]) for name in shown] for server in self.servers]
+        return str(table(titles, cells))
+
+
+def _cell(value: Any) -> str:
+    return f"{100 * value:.2f} %" if isinstance(value, float) else str(value)
+
+
+def best_of(servers: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Chosen by validation, first among those of one exchange."""
+    return max(servers, key=lambda server: (server["exchanges"] == 1, server["validation"]))
+
+
+def fuse(
+    run: AnyRun,
+    *,
+    merge: str | Iterable[str] | None = None,
+    predict: str | Iterable[str] | None = None,
+    path: str | Path | None = None,
+    store: StoreAt = None,
+) -> FusedRuns:
+    """Score other servers on the trained clients of a one-shot run that is done.
+
+    Every pair of a merge and a predict is stored as a run of its own; a pair that was fused before is found again.
+
+    Args:
+        run: a run, its id, the beginning of one, or "latest".
+        merge: "plain", "unit" or "counts", or several of them; the run's own unless given.
+        predict: a name of `eq.PREDICTS`, several of them, or "all" that the method allows; the run's own unless given.
+        path: the data folder, if it has moved.
+    """
+    from equipoise.run.fuse import fuse as fuse_all
+    from equipoise.run.fuse import servers_of
+    from equipoise.store.read import find_run
+
+    source = found(run, store)
+    with existing(source.store) as opened, kept_threads():
+        record = find_run(opened, source.id)
+        servers = servers_of(record, _several(merge), _several(predict))
+        ids = fuse_all(opened, record, servers, Path(path) if path is not None else None)
+        return FusedRuns(source, tuple(line_of(opened, find_run(opened, run_id)) for run_id in ids))
+
+
+def _several(names: str | Iterable[str] | None) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def line_of(store: Store, run: Run) -> dict[str, Any]:
+    """What is said of one server."""
+    from equipoise.config.schema import check
+    from equipoise.method.resolve import resolve
+    from equipoise.run.fuse import RIVAL
+    from equipoise.store.metrics import final_metrics
+
+    config, metrics = check(run.config), final_metrics(store, run.run_id)
+    predict = str(resolve(config).predict)
+    return {
+        "run_id": run.run_id,
+        "merge": config.server.merge or "plain",
+        "predict": predict,
+        "exchanges": 2 if needs_second_exchange(predict) else 1,
+        **{name.removeprefix("accuracy/"): metrics.get(name) for name in FIGURES},
+        "probability_ensemble": metrics.get(f"accuracy/merged/{RIVAL}"),
+    }

@@ -1,0 +1,125 @@
+"""Train one federation, or go on with one. All that the API asks of a run's session is in this file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equipoise.api.handle import RunHandle
+from equipoise.api.place import StoreAt, existing, located
+from equipoise.api.progress import Follows, ProgressOf, follower
+from equipoise.api.request import Settings, Source, requested
+from equipoise.core.errors import EquipoiseError
+
+if TYPE_CHECKING:
+    from equipoise.config.loader import Request
+
+
+def run(
+    source: Source,
+    settings: Settings = None,
+    /,
+    *,
+    store: StoreAt = None,
+    progress: ProgressOf = None,
+    tensorboard: str | Path | None = None,
+    **more: Any,
+) -> RunHandle:
+    """Train one federation to its end.
+
+    Args:
+        source: a preset such as "fafi", a YAML file, a mapping, or a Config such as `run.config` of another run.
+        settings: a mapping with dotted keys, as in {"partition.alpha": 0.05}, for keys that are no Python names.
+        store: a file or a postgresql:// URL; EQUIPOISE_STORE or runs/equipoise.db unless given.
+        progress: None for what suits the place, True or False, or an object that follows the run.
+        tensorboard: a folder for event files, beside the store.
+        more: the same keys as on the command line: names (`data="digits"`), blocks (`partition={"alpha": 0.05}`) and
+            other accepted names (`alpha=0.05`, `num_clients=10`).
+
+    Returns:
+        The run: its metrics, findings, clients, figures; it shows itself in a notebook.
+
+    Raises:
+        ConfigError: the request is wrong; nothing was started. UnknownName is one of these.
+        EquipoiseError: the run failed. It is in the store, with all that was recorded.
+        KeyboardInterrupt: it was stopped. `eq.resume(…)` goes on from the last whole checkpoint, to the same numbers.
+    """
+    return start(requested(source, settings, more), store, with_events(follower(progress), tensorboard))
+
+
+def resume(
+    run: RunHandle | str,
+    *,
+    rounds: int | str | None = None,
+    path: str | Path | None = None,
+    store: StoreAt = None,
+    progress: ProgressOf = None,
+) -> RunHandle:
+    """Continue a run that was stopped, killed or failed. The numbers are those of a run that never stopped.
+
+    Without `rounds`, a run that is done is returned as it is.
+
+    Args:
+        run: a run, its id, the beginning of one, or "latest".
+        rounds: makes the run longer: the number of rounds in all, or "+20" for twenty more. A run that is done goes
+            on too. Schedules over the whole run are counted over the new number of rounds from there on; without
+            schedules the numbers are those of a run of that length.
+        path: the data folder, if it has moved.
+        store: where to look for the id.
+        progress: as in `eq.run`.
+
+    Raises:
+        ConfigError: the run is one-shot, or was ended by validation, or has as many rounds already.
+    """
+    from equipoise.api.choose import found
+
+    handle = found(run, store)
+    if handle.status == "done" and rounds is None:
+        return handle
+    from equipoise.run.session import resume as go_on
+
+    watch = follower(progress)
+    with existing(handle.store) as opened, told(watch), kept_threads():
+        go_on(opened, handle.record, watch, Path(path) if path is not None else None, rounds)
+    return handle
+
+
+def start(request: Request, store: StoreAt, watch: Follows) -> RunHandle:
+    """Train what was requested, followed by somebody."""
+    from equipoise.run.session import start as begin
+    from equipoise.store.database import open_store
+
+    with open_store(store) as opened, told(watch), kept_threads():
+        return RunHandle(begin(opened, request, watch), located(store))
+
+
+def with_events(watch: Follows, folder: str | Path | None) -> Follows:
+    """The same, with event files for TensorBoard."""
+    from equipoise.api.event_files import EventFiles
+
+    return watch if folder is None else EventFiles(Path(folder), watch)
+
+
+@contextmanager
+def told(watch: Follows) -> Iterator[None]:
+    """An error that ends a run carries a note with the run's id, and how to go on."""
+    try:
+        yield
+    except (KeyboardInterrupt, EquipoiseError) as error:
+        if watch.run_id is not None:
+            error.add_note(f"the run is {watch.run_id}; go on with: eq.resume({watch.run_id!r})")
+        raise
+
+
+@contextmanager
+def kept_threads() -> Iterator[None]:
+    """A run sets how many threads torch has; afterwards the caller has as many as before."""
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,91 @@
+"""A model as an ONNX file: stored samples in, probabilities out, any batch size."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from equipoise.core.errors import EngineError, MissingExtra
+from equipoise.deploy.parts import Parts
+from equipoise.deploy.predictor import assemble
+
+PACKAGES = ("onnx", "onnxscript", "onnxruntime")
+OPSET = 20
+
+
+def require_onnx() -> None:
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        what = f"a model as ONNX needs {', '.join(missing)}, which is not installed"
+        raise MissingExtra(what, where="--to onnx", fix="pip install 'equipoise[onnx]'")
+
+
+def save_onnx(parts: Parts, path: Path) -> None:
+    """Traced by torch's exporter; what a way to predict made of the clients alone is in it as constants."""
+    model = assemble(parts.card, parts.tensors, parts.makers).requires_grad_(False)
+    try:
+        with quiet(), Distances():
+            torch.onnx.export(
+                model,
+                (parts.samples[:2],),
+                path,
+                dynamo=True,
+                opset_version=OPSET,
+                input_names=["samples"],
+                output_names=["probabilities"],
+                dynamic_shapes=({0: torch.export.Dim("N")},),
+                external_data=False,
+                verbose=False,
+            )
+    except Exception as error:  # the exporter's own errors, and whatever a way to predict does that cannot be traced
+        what = f"torch's ONNX exporter cannot express '{parts.card['predict']}' with '{parts.card['model']['name']}'"
+        raise EngineError(f"{what}: {_cause(error)}", where="--to onnx", fix="use --to torch") from error
+
+
+class Distances(TorchFunctionMode):
+    """Distances as a formula: the exporter has none for torch.cdist, which also works otherwise for few samples."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.cdist:
+            a, b = args
+            return (a[..., :, None, :] - b[..., None, :, :]).square().sum(-1).sqrt()
+        return func(*args, **(kwargs or {}))
+
+
+def _cause(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+
+
+def run_onnx(path: Path, samples: Tensor) -> Tensor:
+    import onnxruntime
+
+    session: Any = onnxruntime.InferenceSession(path.read_bytes(), providers=["CPUExecutionProvider"])
+    (found,) = session.run(["probabilities"], {"samples": samples.numpy()})
+    return torch.from_numpy(found)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """The exporter tells of steps that are none of a user's business."""
+    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)

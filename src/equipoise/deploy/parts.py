@@ -1,0 +1,157 @@
+"""The parts of a model that leaves its run: a card that says what it is, its tensors, and how they are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from equipoise.core.errors import ConfigError, EngineError
+from equipoise.core.registry import MODELS, PREDICTS
+from equipoise.core.values import State
+from equipoise.data.inputs import Inputs
+from equipoise.deploy.card import Way, card_of
+from equipoise.deploy.finished import FinishedRun, finished
+from equipoise.deploy.predictor import Makers, Predictor, assemble
+from equipoise.deploy.trace import Reads, trace
+from equipoise.engine.local import Local
+from equipoise.evaluate.judge import SampleJudge
+from equipoise.evaluate.predictions import Evaluator, PredictionCache
+from equipoise.kind.samples.site import SampleSite
+from equipoise.run.ask import ask
+from equipoise.server.predict import Merged, Predict, parameter_average, question_of
+from equipoise.store.database import Store
+from equipoise.store.records import Run
+
+FEW = 4
+"""Test samples on which what leaves the run is held against the run's own server."""
+TOLERANCE = 1e-5
+"""How far two probabilities of the same model may lie apart: another batch size rounds otherwise."""
+
+
+@dataclass(frozen=True)
+class Origins:
+    """Whose source code the model is made of."""
+
+    network: Callable[..., nn.Module]
+    """(options, shape, number of classes) → the network."""
+    head: nn.Module | None
+    """In place of the network's own head."""
+    common: Callable[..., nn.Module] | None
+    """(shape, seed) → the encoder that nobody trains, if it is asked."""
+    inputs: Inputs
+    predict: Predict
+
+
+@dataclass(frozen=True)
+class Parts:
+    card: Mapping[str, Any]
+    tensors: State
+    makers: Makers
+    origins: Origins
+    samples: Tensor
+    """A few test samples, as they are stored."""
+    probabilities: Tensor
+    """What the run's own server says of them."""
+
+    def require_equal(self, found: Tensor, what: str) -> None:
+        """Nothing leaves a run that does not predict what its server predicts."""
+        if found.shape != self.probabilities.shape or not torch.allclose(found, self.probabilities, atol=TOLERANCE):
+            text = f"{what} does not predict what the server of run '{self.card['run']}' predicts"
+            raise EngineError(
+                text, where=str(self.card["predict"]), fix="a way to predict must depend on its view alone"
+            )
+
+
+def model_of(store: Store, run: Run, client: int | None = None, data_path: Path | None = None) -> Predictor:
+    """The model of a finished run: stored samples in, probabilities out. `client` asks for that client's own model."""
+    parts = parts_of(store, run, client, data_path)
+    return assemble(parts.card, parts.tensors, parts.makers)
+
+
+def parts_of(store: Store, run: Run, client: int | None = None, data_path: Path | None = None) -> Parts:
+    with kept_threads():
+        found = finished(store, run, data_path)
+        name, predict, merged = _chosen(found, client)
+        site, evaluator = _site(found), _few_samples(found)
+        reads = _reads(found, evaluator, predict, merged)
+        config, kind = found.federation.config, found.federation.config.kind
+        common = kind.load("common_encoder") if reads.common else None
+        make_common = None if common is None else lambda: common(site.shape, config.seed)
+        network = site.network()
+        head = None if found.federation.method.head is None else network.head
+        makers = Makers(site.network, None, make_common, site.inputs.prepare, predict)
+        origins = Origins(MODELS.find(config.model.name).make, head, common, site.inputs, predict)
+        used = merged.clients if reads.clients else ()
+        card = card_of(store, found, Way(name, client, sorted(reads.models), used))
+        tensors = _tensors(reads, evaluator, makers)
+        samples = torch.tensor(evaluator.splits.test.inputs)
+        parts = Parts(card, tensors, makers, origins, samples, reads.probabilities)
+        with torch.no_grad():
+            parts.require_equal(assemble(card, tensors, makers)(samples), "the model")
+    return parts
+
+
+@contextmanager
+def kept_threads() -> Iterator[None]:
+    """Asking clients sets torch's threads as the run had them; afterwards they are the caller's again."""
+    before = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _chosen(found: FinishedRun, client: int | None) -> tuple[str, Predict, Merged]:
+    """The way to predict and what it predicts with; a client's own model answers alone."""
+    if client is not None:
+        return "parameter-average", parameter_average, Merged(found.model_of_client(client), ())
+    predict = found.federation.method.predict
+    if predict is None:
+        clients = ", ".join(str(number) for number in sorted(found.own)[:8])
+        what = f"method '{found.run.method}' merges nothing: run '{found.run.run_id}' has one model per client"
+        raise ConfigError(what, where="method", fix=f"name a client: {clients} …")
+    return predict, PREDICTS.find(predict).make, found.merged()
+
+
+def _site(found: FinishedRun) -> SampleSite:
+    site = found.federation.site
+    assert isinstance(site, SampleSite), "labelled samples have such a site"
+    return site
+
+
+def _few_samples(found: FinishedRun) -> Evaluator:
+    judge = found.federation.judge
+    assert isinstance(judge, SampleJudge), "labelled samples have such a judge"
+    splits = judge.evaluator.splits
+    few = replace(splits, test=splits.test.take(np.arange(min(FEW, len(splits.test)))))
+    return replace(judge.evaluator, splits=few, common_known={})
+
+
+def _reads(found: FinishedRun, evaluator: Evaluator, predict: Predict, merged: Merged) -> Reads:
+    """Ask the clients what the way to predict needs to know, then see what it reads."""
+    federation, question = found.federation, question_of(predict)
+    answers: Mapping[int, State] = {}
+    if question is not None:
+        engine = Local(federation.site)
+        answers = ask(engine, federation.roster, merged, [question], found.step)[question]
+    cache = PredictionCache(evaluator, [client.client for client in merged.clients])
+    reads = trace(predict, cache.view("test", answers), merged)
+    if reads.noise:
+        reads.values["noise"] = {"samples": torch.tensor(cache.samples["noise"].inputs)}
+    return reads
+
+
+def _tensors(reads: Reads, evaluator: Evaluator, makers: Makers) -> State:
+    found = {f"models.{name}.{key}": tensor for name, state in reads.models.items() for key, tensor in state.items()}
+    for group, state in reads.outside_models().items():
+        found |= {f"values.{group}.{key.replace('.', ':')}": tensor for key, tensor in state.items()}
+    if makers.common is not None:
+        found |= {f"common.{key}": tensor for key, tensor in evaluator.common.state_dict().items()}
+    return {name: tensor.detach().clone(memory_format=torch.contiguous_format) for name, tensor in found.items()}

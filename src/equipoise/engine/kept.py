@@ -1,0 +1,68 @@
+"""What clients keep, kept by their node: results then carry a handle instead of the state.
+
+    handle = hash of the state        file = <client>-<handle>.safetensors, written whole or not at all
+
+The server stores handles in its checkpoints, so a resumed run goes on from the state that belongs to its step. A node
+keeps the newest states of each client, as many as a server has checkpoints to go back to.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Collection
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+
+from equipoise.core.codec import decode, encode, flatten, unflatten
+from equipoise.core.errors import ClientError
+from equipoise.core.values import ClientState, ClientUpdate, Result, Task
+
+KEPT = 4
+"""States of each client that are kept."""
+
+
+class StateFolder:
+    """The folder in which a node keeps its clients' states."""
+
+    def __init__(self, folder: Path, personal: Collection[str] | None) -> None:
+        """`personal`: the weights that clients keep, where the others come from the server each round; None: clients
+        go on from their own model, which also travels, since the server merges everybody's latest."""
+        self.folder, self.personal = folder, personal
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def taken_up(self, task: Task) -> Task:
+        """The task with the state that its handle names."""
+        handle = task.own.handle
+        if not handle:
+            return task
+        path = self.folder / f"{task.client}-{handle}.safetensors"
+        if not path.is_file():
+            what = f"the state that client {task.client} kept is gone"
+            raise ClientError(what, where=str(path), fix="bring the folder back, or start the run anew")
+        return replace(task, own=ClientState.of(unflatten(decode(path.read_bytes())[1])))
+
+    def put_down(self, result: Result) -> Result:
+        """The result with a handle in place of what the client keeps; its report still travels."""
+        if not isinstance(result, ClientUpdate):
+            return result
+        own, personal = result.own, self.personal
+        model = own.model if personal is None else {name: own.model[name] for name in personal}
+        data = encode({}, flatten(replace(own, model=model, report={}).groups()))
+        handle = blake2b(data, digest_size=16).hexdigest()
+        self._write(f"{result.client}-{handle}.safetensors", data)
+        self._prune(result.client)
+        latest = own.model if personal is None else {}
+        return replace(result, own=ClientState(model=latest, report=own.report, handle=handle))
+
+    def _write(self, name: str, data: bytes) -> None:
+        descriptor, unfinished = tempfile.mkstemp(dir=self.folder, suffix=".part")
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(unfinished, self.folder / name)
+
+    def _prune(self, client: int) -> None:
+        states = sorted(self.folder.glob(f"{client}-*.safetensors"), key=lambda path: path.stat().st_mtime_ns)
+        for path in states[:-KEPT]:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,24 @@
+"""What a client says of a model on the samples that it holds out for a test of its own: the share it gets right.
+
+share = mean_i [argmax logits_i = y_i]
+"""
+
+from __future__ import annotations
+
+import torch
+
+from equipoise.client.own import OwnSamples
+from equipoise.core.values import Question, State
+from equipoise.models.outputs import outputs_of
+
+OF_OWN = Question("local-accuracy", through="own")
+OF_MERGED = Question("local-accuracy", through="merged")
+
+
+def local_accuracy(own: OwnSamples) -> State:
+    """Nothing of a client that holds out no sample."""
+    if own.held_out is None or len(own.held_out) == 0:
+        return {}
+    own.network.load_state_dict(dict(own.models[0]))
+    answers = outputs_of(own.network, own.held_out.inputs, own.reader).logits.argmax(1)
+    return {"share": (answers == torch.tensor(own.held_out.labels)).double().mean()}
