@@ -165,7 +165,10 @@ def _point(axes: Iterable[str], values: Sequence[Any]) -> Flat:
 
 
 def _shown(value: Any) -> str:
-    return " ".join(str(part) for part in value.values()) if isinstance(value, Mapping) else str(value)
+    """Of a block, what it sets; null only takes back what stands above."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    return " ".join(str(part) for part in value.values() if part is not None)
 
 
 def _slug(label: str) -> str:
