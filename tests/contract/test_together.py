@@ -52,7 +52,7 @@ def assert_alike(*overrides: str, model: str = "mlp", near: float = 1e-5) -> Non
 
 def claims(method: str) -> bool:
     answers = resolve(tiny(f"method={method}", *needs(method)))
-    return answers.maps and answers.trains and not answers.pools_data
+    return answers.stacks and answers.trains and not answers.pools_data
 
 
 @pytest.mark.parametrize("method", [name for name in for_images(METHODS) if claims(name)])
