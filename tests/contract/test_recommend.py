@@ -20,7 +20,7 @@ from equipoise.evaluate import recommender
 from equipoise.evaluate.intervals import paired
 from equipoise.memory.dynamic import COLUMNS
 from equipoise.run.advance import plan
-from equipoise.run.build import Federation, build
+from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate, first_snapshot
 from equipoise.run.opening import opening
