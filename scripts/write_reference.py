@@ -64,6 +64,7 @@ RUN_JSON = [
     ("bytes", "{down, up}: all that crossed the network in the whole run"),
     ("partition", "fingerprint of who owned what"),
     ("version", "version of Equipoise that trained it"),
+    ("plugins", "[{name, package, version, path, sha256}] of the plugins that the run uses"),
     ("created", "when it began, UTC"),
     ("finished", "when it ended, UTC, or null"),
     ("events", "[{time, kind, step, client, message}], oldest first"),
@@ -132,6 +133,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("repairs", "what was put right while a file was read"),
     ],
     "rules": [
+        ("package", "the plugin that brings it, with its version; empty for ours"),
         ("code, severity, when", "its name; how bad; whether it can be asked at the start, live, or at the end"),
         ("failure, signal", "what it names, and the formula"),
         ("reads", "metric names, `fact:x` for what `--set x=…` gives, `reference` for `--against`; a\\|b is either"),
@@ -169,6 +171,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
     ],
     "data list": [
         ("name, summary, kind", "the set, one sentence, and `images` or `interactions`"),
+        ("package", "the plugin that brings it, with its version; empty for ours"),
         ("classes, shape, train, test", "images: what was published of the set"),
         ("users, items, interactions", "interactions: what was published; null where it depends on your file"),
         ("found, where", "whether its files are there, and where: a path, `embedded`, `incomplete: …` or null"),
@@ -213,11 +216,13 @@ JSON: dict[str, list[tuple[str, str]]] = {
     ],
     "methods": [
         ("name, aliases, summary", "its name, other accepted names, one sentence"),
+        ("package", "the plugin that brings it, with its version; empty for ours"),
         ("answers", "the five answers"),
         ("parameters", "{key: {default, description}} of the settings under `method.`"),
     ],
     "balances": [
         ("name, aliases, summary", "its name, other accepted names, one sentence"),
+        ("package", "the plugin that brings it, with its version; empty for ours"),
         ("formula", "what the network sees, what the policy's own parameters see, and λ"),
         ("parameters", "{key: default} of the settings under `balance.`"),
         ("fixed_point", "λ, or where it settles for losses that do not change"),
@@ -499,7 +504,8 @@ def config() -> Iterator[str]:
     for name, options in schema.PLAIN.items():
         yield f"## {name}"
         yield options.__doc__ or ""
-        yield keys_table(f"{name}.", options.model_fields)
+        yield keys_table(f"{name}.", options.model_fields, CHOSEN)
+        yield from _nested(name)
     for name, known in schema.NAMED.items():
         yield from _named_block(name, known)
     yield "## Names that are understood"
@@ -510,6 +516,17 @@ def config() -> Iterator[str]:
     )
 
 
+def _nested(block: str) -> Iterator[str]:
+    """The settings of the named blocks inside of a block."""
+    for path, known in schema.NESTED.items():
+        for entry in known if path.startswith(f"{block}.") else ():
+            if own := own_fields(entry.options, blocks.AggregateOptions):
+                yield f"With `{path}={entry.name}`:"
+                yield keys_table(f"{path}.", own)
+
+
+CHOSEN = {path: ", ".join(f"`{name}`" for name in known.names()) + " or null" for path, known in schema.NESTED.items()}
+"""What a named block inside of another can be."""
 BLOCKS = {
     "method": blocks.MethodOptions,
     "balance": blocks.BalanceOptions,
@@ -644,6 +661,17 @@ def servers() -> Iterator[str]:
         needs = [f"`{entry.name}` {NEEDS[trait]}." for entry in same for trait in sorted(entry.traits)]
         if needs:
             yield " ".join(needs)
+    yield "## Merges"
+    yield from _listed(registry.AGGREGATES)
+    yield "Their settings: [configuration](config.md#server). A method that merges in its own way takes none of them."
+
+
+def _listed(known: registry.Registry[Any]) -> Iterator[str]:
+    """What the light file that declares them says of them."""
+    (doc,) = {entry.doc for entry in known}
+    first, _, rest = doc.partition("\n\n")
+    yield first
+    yield f"```text\n{rest}\n```"
 
 
 def methods() -> Iterator[str]:
@@ -653,6 +681,8 @@ def methods() -> Iterator[str]:
         " with `communication=one-shot`; see [one-shot and rounds](../explanation/one-shot-and-rounds.md)."
     )
     yield from named_page("Methods", registry.METHODS, "method", intro)
+    yield "## Terms"
+    yield from _listed(registry.TERMS)
 
 
 def balances() -> Iterator[str]:

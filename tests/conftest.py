@@ -10,9 +10,8 @@ EQUIPOISE_TEST_THREADS=2 runs the same tests with two threads; the default is on
 from __future__ import annotations
 
 import os
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import NoReturn
 
 import numpy as np
@@ -22,21 +21,47 @@ from hypothesis import HealthCheck, settings
 from torch import Tensor
 
 from equipoise.config.blocks import EngineOptions
-from equipoise.config.loader import load
 from equipoise.config.schema import Config
 from equipoise.config.traits import HISTORIES
-from equipoise.core.registry import ENGINES, METHODS, Registry
-from equipoise.core.values import ClientState, ClientUpdate, State
-from equipoise.run.build import Federation, build, make_engine
-from equipoise.run.loop import federate, first_snapshot
-from equipoise.run.state import Record
+from equipoise.core.loading import LOADED
+from equipoise.core.plugins import INSTALLED
+from equipoise.core.registry import ENGINES, REGISTRIES, Registry
+from equipoise.core.values import ClientState, ClientUpdate
+from equipoise.run.build import Federation, build
 from equipoise.server.predict import Outputs, ServerView
+from equipoise.testing.small import (
+    TINY,
+    Numbers,
+    assert_same,
+    assert_same_own,
+    assert_same_update,
+    needs,
+    nobody,
+    numbers,
+    one_shot,
+    records,
+    tiny,
+    untouched_rng,
+)
+
+__all__ = [
+    "TINY",
+    "Numbers",
+    "assert_same",
+    "assert_same_own",
+    "assert_same_update",
+    "needs",
+    "nobody",
+    "numbers",
+    "one_shot",
+    "records",
+    "tiny",
+    "untouched_rng",
+]
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-TINY = ("data.limit=200", "data.test_limit=60", "partition.alpha=0.5", "partition.clients=3", "client.epochs=1")
-Numbers = dict[tuple[int, int | None, str], float]
 THREADS = int(os.environ.get("EQUIPOISE_TEST_THREADS", "1"))
 """How many threads torch has in the tests, and in the runs that do not set `engine.threads`."""
 
@@ -81,47 +106,9 @@ def under(balance: str) -> tuple[str, ...]:
     return (f"balance={balance}", *(("method.target=progressive",) if balance == "progressive" else ()))
 
 
-def tiny(*overrides: str, model: str = "mlp") -> Config:
-    """180 digits over three clients, one epoch, two rounds, a perceptron with 16 units; a later override wins."""
-    size = ("model.hidden=16",) if model == "mlp" else ()
-    axis = () if "communication=one-shot" in overrides else ("rounds=2",)
-    given = {text.split("=")[0]: text for text in (*TINY, f"model={model}", *size, *axis, *overrides)}
-    return load("fedavg", list(given.values())).config
-
-
-def one_shot(*overrides: str, epochs: int = 4, checkpoints: int = 2, model: str = "mlp") -> Config:
-    axis = ("communication=one-shot", f"checkpoints={checkpoints}", f"client.epochs={epochs}")
-    return tiny(*axis, *overrides, model=model)
-
-
 def for_images(registry: Registry) -> list[str]:
     """The names of what reads images."""
     return [entry.name for entry in registry if HISTORIES not in entry.traits]
-
-
-def needs(method: str) -> tuple[str, ...]:
-    """What a method cannot do without, beside its name."""
-    return ("data.public=0.2",) if METHODS.find(method).make(METHODS.find(method).options()).teacher else ()
-
-
-def records(config: Config | Federation) -> list[Record]:
-    """Every step of a run, without a store."""
-    federation = build(config) if isinstance(config, Config) else config
-    engine = make_engine(federation.site)
-    try:
-        return list(federate(federation, engine, first_snapshot(federation), 0, nobody))
-    finally:
-        engine.close()
-
-
-def nobody(*_: object) -> None:
-    """A tick that nobody hears."""
-
-
-def numbers(steps: Sequence[Record]) -> Numbers:
-    """(step, client, name) → value, without the time it took."""
-    rows = [row for record in steps for row in record.rows if row.name != "seconds"]
-    return {(row.step, row.client, row.name): row.value for row in rows}
 
 
 def update(client: int, samples: int, model: Mapping[str, Tensor], **metrics: float) -> ClientUpdate:
@@ -137,43 +124,6 @@ def view(outputs: Outputs) -> ServerView:
     return ServerView(outputs, noise=refused)
 
 
-def assert_same(ours: State, theirs: State) -> None:
-    """Equal to the last bit: names, types, shapes, values."""
-    assert ours.keys() == theirs.keys()
-    for name, tensor in ours.items():
-        assert tensor.dtype == theirs[name].dtype, name
-        assert torch.equal(tensor, theirs[name]), name
-
-
-def assert_same_own(ours: ClientState, theirs: ClientState) -> None:
-    """Every group of what a client keeps."""
-    for group, state in ours.groups().items():
-        assert_same(state, theirs.groups()[group])
-
-
-def assert_same_update(ours: ClientUpdate, theirs: ClientUpdate) -> None:
-    assert (ours.client, ours.samples, list(ours.counts)) == (theirs.client, theirs.samples, list(theirs.counts))
-    assert_same(ours.model, theirs.model)
-    assert_same_own(ours.own, theirs.own)
-    timeless = [{k: v for k, v in one.metrics.items() if k != "seconds"} for one in (ours, theirs)]
-    assert timeless[0] == timeless[1]
-
-
-@contextmanager
-def untouched_rng() -> Iterator[None]:
-    """The global generators of torch, numpy and Python are afterwards as they were before."""
-    torch_before, numpy_before, python_before = _global_state()
-    yield
-    torch_after, numpy_after, python_after = _global_state()
-    assert torch.equal(torch_before, torch_after)
-    assert numpy_before == numpy_after
-    assert python_before == python_after
-
-
-def _global_state() -> tuple[Tensor, str, object]:
-    return torch.get_rng_state(), repr(np.random.get_state(legacy=False)), random.getstate()
-
-
 @pytest.fixture(scope="session")
 def federation_of() -> Callable[[Config], Federation]:
     """`build`, once per configuration for all tests."""
@@ -186,3 +136,20 @@ def federation_of() -> Callable[[Config], Federation]:
         return known[key]
 
     return get
+
+
+@pytest.fixture
+def own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test registers, loads and imports as a plugin is gone afterwards."""
+    for registry in REGISTRIES:
+        registry.names()
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    monkeypatch.setattr(LOADED, "plugins", dict(LOADED.plugins))
+    monkeypatch.setattr(LOADED, "cells", dict(LOADED.cells))
+    monkeypatch.setattr(INSTALLED, "broken", [])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    known = set(sys.modules)
+    yield
+    for name in set(sys.modules) - known:
+        if not name.startswith("equipoise."):
+            del sys.modules[name]

@@ -44,11 +44,23 @@ if TYPE_CHECKING:
         NonFinite,
         NoSuchRun,
         PartitionError,
+        PluginError,
         StoreError,
         UnknownName,
         WrongStore,
     )
-    from equipoise.core.registry import BALANCES, DATASETS, ENGINES, METHODS, MODELS, PREDICTS, SPLITTERS
+    from equipoise.core.registry import (
+        AGGREGATES,
+        BALANCES,
+        DATASETS,
+        ENGINES,
+        KINDS,
+        METHODS,
+        MODELS,
+        PREDICTS,
+        SPLITTERS,
+        TERMS,
+    )
     from equipoise.diagnose.finding import Finding, Verdict
     from equipoise.diagnose.rule import RULES
 
@@ -65,8 +77,8 @@ HOMES = {
     "api.train": "resume run",
     "config.schema": "Config",
     "core.errors": "ClientError ConfigError DamagedBlob DataError EngineError EquipoiseError Halted MissingExtra"
-    " NonFinite NoSuchRun PartitionError StoreError UnknownName WrongStore",
-    "core.registry": "BALANCES DATASETS ENGINES METHODS MODELS PREDICTS SPLITTERS",
+    " NonFinite NoSuchRun PartitionError PluginError StoreError UnknownName WrongStore",
+    "core.registry": "AGGREGATES BALANCES DATASETS ENGINES KINDS METHODS MODELS PREDICTS SPLITTERS TERMS",
     "diagnose.finding": "Finding Verdict",
     "diagnose.rule": "RULES",
 }
@@ -76,12 +88,12 @@ _ROOMS = {"run", "partition", "diagnose", "report"}
 """Functions that share their name with a package of ours."""
 
 __all__ = [
-    "BALANCES", "DATASETS", "ENGINES", "METHODS", "MODELS", "PREDICTS", "RULES", "SPLITTERS",
-    "ClientError", "ComparisonTable", "Config", "ConfigError", "DamagedBlob", "DataError", "Diagnosis", "EngineError",
-    "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun", "NonFinite", "PartitionError",
-    "PartitionView", "RunHandle", "StoreError", "SweepHandle", "UnknownName", "Verdict", "WrongStore",
-    "__version__", "compare", "diagnose", "diagnose_all", "export", "fuse", "open_run", "partition", "report", "resume",
-    "run", "runs", "sweep",
+    "AGGREGATES", "BALANCES", "DATASETS", "ENGINES", "KINDS", "METHODS", "MODELS", "PREDICTS", "RULES", "SPLITTERS",
+    "TERMS", "ClientError", "ComparisonTable", "Config", "ConfigError", "DamagedBlob", "DataError", "Diagnosis",
+    "EngineError", "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun", "NonFinite",
+    "PartitionError", "PartitionView", "PluginError", "RunHandle", "StoreError", "SweepHandle", "UnknownName",
+    "Verdict", "WrongStore", "__version__", "compare", "diagnose", "diagnose_all", "export", "fuse", "open_run",
+    "partition", "report", "resume", "run", "runs", "sweep",
 ]  # fmt: skip
 
 

@@ -2,107 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import pytest
 
-from equipoise.config.schema import Config
-from equipoise.core.codec import decode, encode
 from equipoise.core.registry import METHODS
-from equipoise.core.values import ClientUpdate, Event, Result, Task
-from equipoise.engine.local import Local
-from equipoise.engine.messages import results_message, results_of
-from equipoise.kind.site import Site
-from equipoise.run.advance import plan
-from equipoise.run.build import build
-from equipoise.run.loop import federate, first_snapshot
-from equipoise.run.state import Record
-from tests.conftest import (
-    assert_same,
-    assert_same_update,
-    for_images,
-    needs,
-    nobody,
-    numbers,
-    one_shot,
-    records,
-    tiny,
-    untouched_rng,
-)
+from equipoise.testing import methods
+from equipoise.testing.methods import Steps, config_of, steps_of
+from equipoise.testing.small import communications
+from tests.conftest import assert_same, for_images, numbers, records
 
-COMMUNICATION = ("rounds", "one-shot")
+CASES = [(method, how) for method in for_images(METHODS) for how in communications(method)]
 
 
-def config_of(method: str, communication: str, *overrides: str) -> Config:
-    make = tiny if communication == "rounds" else one_shot
-    return make(f"method={method}", *needs(method), "evaluate.beside=last", *overrides)
-
-
-@pytest.fixture(scope="module", params=[(m, c) for m in for_images(METHODS) for c in COMMUNICATION], ids=" ".join)
-def run(request) -> tuple[Config, list[Record]]:
-    """A configuration and all its steps."""
-    config = config_of(*request.param)
-    with untouched_rng():
-        return config, records(config)
+@pytest.fixture(scope="module", params=CASES, ids=" ".join)
+def run(request) -> Steps:
+    return steps_of(config_of(*request.param))
 
 
 def test_another_seed_gives_other_numbers(run):
-    config, steps = run
-    federation = build(config.model_copy(update={"seed": config.seed + 1}))
-    other = next(federate(federation, Local(federation.site), first_snapshot(federation), 0, nobody))
-    assert numbers([other]) != numbers(steps[:1])
+    methods.seed_matters(run)
 
 
 def test_the_headline_is_scored_and_every_share_is_a_share(run):
-    config, steps = run
-    headline = build(config).method.headline
-    last = {row.name: row.value for row in steps[-1].rows if row.client is None}
-    assert {headline, "accuracy/validation", "bytes/up"} <= last.keys()
-    shares = [row.value for step in steps for row in step.rows if row.name.startswith(("accuracy/", "recall/"))]
-    assert shares
-    assert all(0 <= share <= 1 for share in shares)
-    assert all(step.events == [] for step in steps)
+    methods.headline_is_scored(run)
 
 
 def test_an_update_survives_the_codec(run):
-    federation = build(run[0])
-    for result in Local(federation.site).map(plan(federation, run[1][0].snapshot, 1)):
-        assert isinstance(result, ClientUpdate)
-        (back,) = results_of(decode(encode(*results_message([result]))))
-        assert isinstance(back, ClientUpdate)
-        assert_same_update(back, result)
-
-
-class Backwards:
-    """The local engine, whose last client answers first."""
-
-    def __init__(self, site: Site) -> None:
-        self.local = Local(site)
-
-    def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
-        return reversed(list(self.local.map(tasks)))
-
-    def take_events(self) -> list[Event]:
-        return []
-
-    def close(self) -> None:
-        pass
+    methods.updates_survive_the_codec(run)
 
 
 def test_the_same_seed_gives_the_same_numbers_whoever_answers_first(run):
-    config, steps = run
-    federation = build(config)
-    backwards = list(federate(federation, Backwards(federation.site), first_snapshot(federation), 0, nobody))
-    assert numbers(backwards) == numbers(steps)
-    for ours, theirs in zip(backwards, steps, strict=True):
-        assert_same(ours.snapshot.server.model, theirs.snapshot.server.model)
-        assert_same(ours.snapshot.server.memory, theirs.snapshot.server.memory)
-        assert_same(ours.snapshot.broadcast, theirs.snapshot.broadcast)
+    methods.order_does_not_matter(run)
 
 
-BY_PROCESSES = [(method, COMMUNICATION[i % 2]) for i, method in enumerate(for_images(METHODS))]
-QUICK = {("memory-bank", "one-shot"), ("public-bank", "rounds")}
-"""Clients with a memory, and a server with a gift; that every method's updates survive the way is tested above."""
+def test_a_run_that_goes_on_from_its_checkpoint_is_never_having_stopped(run):
+    methods.resuming_changes_nothing(run)
+
+
+BY_PROCESSES = [(method, communications(method)[-1]) for method in for_images(METHODS)]
+QUICK = {("memory-bank", "one-shot"), ("scaffold", "rounds")}
+"""Clients with a memory, and a server that sends something beside the model; that every method's updates survive the
+way is tested above."""
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from equipoise.config.schema import Config
+from equipoise.config.traits import OPEN_LAMBDA
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import BALANCES, METHODS
 from equipoise.core.values import ClientUpdate
@@ -51,13 +52,33 @@ def assert_alike(*overrides: str, model: str = "mlp", near: float = 1e-5) -> Non
 
 
 def claims(method: str) -> bool:
-    answers = resolve(tiny(f"method={method}", *needs(method)))
-    return answers.stacks and answers.trains and not answers.pools_data
+    config = tiny(f"method={method}", *needs(method))
+    answers = resolve(config)
+    has_batch_norm = getattr(config.model, "norm", "none") == "batch"
+    return not has_batch_norm and answers.stacks and answers.trains and not answers.pools_data
+
+
+def keeps(method: str) -> bool:
+    return resolve(tiny(f"method={method}", *needs(method))).exchange.keep is not None
+
+
+def is_open(method: str) -> bool:
+    return OPEN_LAMBDA in METHODS.find(method).traits
 
 
 @pytest.mark.parametrize("method", [name for name in for_images(METHODS) if claims(name)])
 def test_every_method_that_claims_it(method):
     assert_alike(f"method={method}", *needs(method))
+
+
+@pytest.mark.parametrize("method", [name for name in for_images(METHODS) if claims(name) and keeps(name)])
+def test_what_clients_keep_is_each_clients_own(method):
+    """The second round, which begins with what the first one left."""
+    settings = (f"method={method}", *needs(method), *(("balance=constant", "balance.lam=1") if is_open(method) else ()))
+    alone, together = (records(made(*settings, together=k))[-1].snapshot.own for k in (1, 5))
+    for client, state in alone.items():
+        for name, tensor in state.memory.items():
+            assert torch.allclose(together[client].memory[name], tensor, rtol=1e-3, atol=1e-4), name
 
 
 @pytest.mark.parametrize("balance", BALANCES.names())

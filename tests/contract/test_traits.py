@@ -7,8 +7,9 @@ import pytest
 from equipoise.config import traits
 from equipoise.core.exchanges import needs_second_exchange
 from equipoise.core.registry import METHODS, PREDICTS, SUMMARIES
-from equipoise.method.answers import BY_CONFIGURATION
+from equipoise.method.answers import BY_CONFIGURATION, by_samples
 from equipoise.server.means import merge_means
+from equipoise.server.merge import keep
 
 
 @pytest.mark.parametrize("entry", list(METHODS), ids=lambda entry: entry.name)
@@ -18,6 +19,7 @@ def test_traits_of_a_method_are_its_answers(entry) -> None:
         traits.OPEN_LAMBDA: method.balance is BY_CONFIGURATION,
         traits.PROTOTYPES: method.merge is BY_CONFIGURATION,
         traits.MEANS: method.merge is merge_means,
+        traits.OWN_MERGE: method.merge not in (BY_CONFIGURATION, by_samples(), merge_means, keep),
         traits.POOLS_DATA: method.pools_data,
         traits.MERGES_NOTHING: method.predict is None,
         traits.PUBLIC_POOL: method.teacher is not None,

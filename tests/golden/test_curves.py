@@ -26,9 +26,8 @@ COMMON = (
     "partition=dirichlet",
     "alpha=0.3",
     "clients=4",
-    "model=mlp",
-    "model.hidden=32",
 )
+PERCEPTRON = ("model=mlp", "model.hidden=32")
 HISTORIES = (
     "data.users=24", "data.length=24", "data.items=160", "model.length=8", "model.width=16", "rounds=3",
     "server.fraction=1.0", "client.batch=2", "client.lr=1.0", "method.server.tau=0.001",
@@ -54,6 +53,8 @@ EXTRA = {
     "two-stage": ("client.augment=two-view", "method.cycle=2", "data.public=0.2"),
     "public-bank": ("client.augment=two-view", "data.public=0.2"),
 }
+NETWORKS = {"fedbn": ("model=cnn", "model.width=8", "model.features=32", "model.norm=batch")}
+"""Of methods that a perceptron is not enough for."""
 UNTRAINED = {"statistics"}
 """Methods without a training loss."""
 CASES = (
@@ -75,7 +76,7 @@ def curves(name: str) -> dict[str, list[float]]:
     if name in RECOMMENDERS:
         steps = records(load("rec/feddmmr", [*HISTORIES, *RECOMMENDERS[name]]).config)
         return {metric: [_mean(step, metric) for step in steps] for metric in OF_RECOMMENDERS}
-    config = load({}, [*COMMON, *TRAIN, *CASES[name]]).config
+    config = load({}, [*COMMON, *NETWORKS.get(name, PERCEPTRON), *TRAIN, *CASES[name]]).config
     headline = resolve(config).headline
     steps = records(config)
     trained = () if config.method.name in UNTRAINED else ("loss/base",)

@@ -34,6 +34,8 @@ class Diagnosis(Verdict):
     """What was put right while a table was read."""
     language: str = "en"
     """Of its sentences."""
+    left_out: tuple[str, ...] = ()
+    """Plugins of the run that are not here: what their rules look for was not looked for."""
 
     @property
     def is_severe(self) -> bool:
@@ -99,6 +101,7 @@ def diagnose_all(
 ) -> list[Diagnosis]:
     """The same for several runs, and for tables of several runs."""
     from equipoise.diagnose.examine import examine
+    from equipoise.diagnose.stored import MISSING
 
     reader = TargetReader(facts or {}, names or {}, store)
     references = reader.load(against).runs if against is not None else []
@@ -107,8 +110,9 @@ def diagnose_all(
     diagnosed = []
     for run in [run for table in tables for run in table.runs]:
         verdict = examine(replace(run, reference=references[0] if references else None), limits, language)
-        parts = (verdict.findings, verdict.not_examined, verdict.passed)
-        diagnosed.append(Diagnosis(*parts, name=run.name, repairs=repairs, language=language))
+        parts = (verdict.findings, verdict.not_examined, verdict.passed, verdict.faults)
+        gone = tuple(event.message for event in run.events if event.kind == MISSING)
+        diagnosed.append(Diagnosis(*parts, name=run.name, repairs=repairs, language=language, left_out=gone))
     return diagnosed
 
 

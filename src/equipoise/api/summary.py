@@ -24,6 +24,8 @@ def print_run(run: RunHandle, place: str | None = None) -> None:
     """`place` is what to call the store, if not by its full path."""
     from rich.console import Console
 
+    from equipoise.report.card import plugin_text
+
     document = run.summary()
     console = Console(highlight=False)
     style = {"done": "green", "running": "cyan"}.get(document["status"], "red")
@@ -40,6 +42,8 @@ def print_run(run: RunHandle, place: str | None = None) -> None:
     if is_second_exchange(document) or any(map(needs_second_exchange, _servers(document))):
         console.print("† needs the clients a second time, after their upload", style="dim")
     _findings(console, document)
+    for plugin in document["plugins"]:
+        console.print(plugin_text(plugin), style="dim", soft_wrap=True, markup=False)
     console.print(f"stored in {place or run.place}", style="dim", soft_wrap=True)
 
 

@@ -23,6 +23,7 @@ from equipoise.cli import (
     fuse,
     ls,
     methods,
+    new,
     partition,
     presets,
     report,
@@ -77,6 +78,7 @@ app.command("export")(export.export)
 app.command("partition")(partition.partition)
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
+app.add_typer(new.app, name="new")
 app.command("presets")(presets.presets)
 app.command("rm")(rm.rm)
 app.command("gc")(rm.gc)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from equipoise.cli.options import Json, Name, named, print_json
+from equipoise.cli.options import Json, Name, named, print_json, say_broken, titled
 
 
 def balances(name: Name = None, as_json: Json = False) -> None:
     """List the λ policies, or show one: formula, settings, fixed point, and whether it works."""
     entries = named(described(), name, "balance")
+    say_broken()
     if as_json:
         print_json(entries)
         return
@@ -19,8 +20,7 @@ def balances(name: Name = None, as_json: Json = False) -> None:
 
     console = Console(highlight=False)
     for entry in entries:
-        aliases = f" ({', '.join(entry['aliases'])})" if entry["aliases"] else ""
-        console.print(f"[bold]{entry['name']}[/]{aliases}  {entry['summary']}")
+        console.print(f"{titled(entry)}  {escape(entry['summary'])}")
         console.print("\n".join(f"    {line}" for line in entry["formula"].splitlines()), style="dim", markup=False)
         console.print(f"    {escape(entry['status'])}")
         settings = "  ".join(_settings("balance", entry["parameters"]))
@@ -43,12 +43,22 @@ def described() -> list[dict[str, Any]]:
         {
             "name": entry.name,
             "aliases": list(entry.aliases),
+            "package": entry.package,
             "summary": entry.summary,
             **_parts(entry.doc),
-            "parameters": {name: default for name, default in entry.options().model_dump().items() if name != "name"},
+            "parameters": dict(_defaults(entry.options)),
         }
         for entry in BALANCES
     ]
+
+
+def _defaults(options: type[Any]) -> Iterator[tuple[str, Any]]:
+    from equipoise.core.options import Options
+
+    for name, field in options.model_fields.items():
+        default = None if field.is_required() else field.get_default(call_default_factory=True)
+        if name != "name":
+            yield name, default.model_dump() if isinstance(default, Options) else default
 
 
 def _parts(doc: str) -> dict[str, str]:

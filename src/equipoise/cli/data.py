@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.cli.data_report import print_overview
-from equipoise.cli.options import Json, print_json
+from equipoise.cli.options import Json, print_json, say_broken
 
 if TYPE_CHECKING:
     from equipoise.config.blocks import DataOptions
@@ -40,6 +40,7 @@ def list_sets(path: Folder = None, as_json: Json = False) -> None:
     from equipoise.kind.check import overview
 
     lines = overview(path)
+    say_broken()
     if as_json:
         print_json(lines)
     else:

@@ -62,6 +62,8 @@ def diagnose(
     found = diagnose_all(
         targets, against=against, facts=facts, limits=changes, names=renames, language=language.value, store=store
     )
+    for text in dict.fromkeys(text for each in found for text in each.left_out):
+        typer.echo(f"! {text}", err=True)
     if as_json:
         documents = [{"run": each.name, **each.to_json(), "repairs": list(each.repairs)} for each in found]
         print_json(documents[0] if len(documents) == 1 else documents)

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from equipoise.cli.options import Json, Name, named, print_json
+from equipoise.cli.options import Json, Name, named, print_json, say_broken, titled
 
 
 def methods(name: Name = None, as_json: Json = False) -> None:
     """List the methods, or show one: its five answers, and its settings with their defaults."""
     entries = named(described(), name, "method")
+    say_broken()
     if as_json:
         print_json(entries)
         return
     from rich.console import Console
+    from rich.markup import escape
 
     console = Console(highlight=False)
     for entry in entries:
-        aliases = f" ({', '.join(entry['aliases'])})" if entry["aliases"] else ""
-        console.print(f"[bold]{entry['name']}[/]{aliases}  {entry['summary']}")
-        console.print(f"    {entry['answers']}", style="dim")
+        console.print(f"{titled(entry)}  {escape(entry['summary'])}")
+        console.print(f"    {entry['answers']}", style="dim", markup=False)
         for key, about in entry["parameters"].items():
             console.print(f"    method.{key}={about['default']}  {about['description']}")
 
@@ -32,6 +33,7 @@ def described() -> list[dict[str, Any]]:
         {
             "name": entry.name,
             "aliases": list(entry.aliases),
+            "package": entry.package,
             "summary": entry.summary,
             "answers": entry.doc.partition("\n\n")[2].strip(),
             "parameters": dict(_parameters(entry.options)),
@@ -48,4 +50,5 @@ def _parameters(options: type[Any], path: str = "") -> Iterator[tuple[str, dict[
         if isinstance(field.default, Options):
             yield from _parameters(type(field.default), f"{path}{name}.")
         elif name != "name":
-            yield f"{path}{name}", {"default": field.default, "description": field.description}
+            default = None if field.is_required() else field.get_default(call_default_factory=True)
+            yield f"{path}{name}", {"default": default, "description": field.description}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -54,6 +55,23 @@ def named(entries: list[dict[str, Any]], name: str | None, kind: str) -> list[di
     if name not in known:
         raise UnknownName([Problem(kind, f"{kind} '{name}' is not known{suggestion(name, list(known))}")])
     return [known[name]]
+
+
+def titled(entry: Mapping[str, Any]) -> str:
+    """A listed thing as a line begins with it: its name, aliases, and the package it comes from."""
+    from rich.markup import escape
+
+    aliases = f" ({', '.join(entry['aliases'])})" if entry.get("aliases") else ""
+    package = f"  [cyan]{escape(entry['package'])}[/]" if entry["package"] else ""
+    return f"[bold]{escape(entry.get('name') or entry['code'])}[/]{escape(aliases)}{package}"
+
+
+def say_broken() -> None:
+    """On stderr, the installed plugins that a list leaves out because they cannot be loaded."""
+    from equipoise.core.plugins import installed
+
+    for broken in installed():
+        typer.echo(f"! {broken}", err=True)
 
 
 def print_json(value: Any) -> None:

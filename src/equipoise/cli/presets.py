@@ -13,13 +13,13 @@ def presets(
     name: Annotated[str | None, typer.Argument(help="Print this preset's file.", show_default=False)] = None,
     as_json: Json = False,
 ) -> None:
-    """List the presets that come with the product, or print one.
+    """List the presets that come with the product and with plugins, or print one.
 
     [bold]Example[/]
 
       equipoise presets fedavg > mine.yaml
     """
-    from equipoise.config.loader import PRESETS, find_preset, preset_names, read_yaml
+    from equipoise.config.loader import find_preset, preset_files, read_yaml
 
     if name is not None:
         path = find_preset(name)
@@ -28,7 +28,7 @@ def presets(
         else:
             typer.echo(path.read_text(encoding="utf-8"), nl=False)
         return
-    entries = [_entry(known, (PRESETS / f"{known}.yaml").read_text(encoding="utf-8")) for known in preset_names()]
+    entries = [_entry(known, path.read_text(encoding="utf-8")) for known, path in preset_files().items()]
     if as_json:
         print_json(entries)
         return
@@ -43,6 +43,6 @@ def presets(
 
 def _entry(name: str, text: str) -> dict[str, str]:
     """The file's first line is its summary and the command that runs it."""
-    summary, _, command = text.splitlines()[0].lstrip("# ").partition("   ")
+    summary, _, command = (text.splitlines() or [""])[0].lstrip("# ").partition("   ")
     kind = "sweep" if command.strip().startswith("equipoise sweep") else "run"
     return {"name": name, "kind": kind, "summary": summary.strip(), "command": command.strip()}

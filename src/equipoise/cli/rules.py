@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipoise.cli.options import Json, Name, named, print_json
+from equipoise.cli.options import Json, Name, named, print_json, say_broken, titled
 
 
 def rules(name: Name = None, as_json: Json = False) -> None:
     """List the rules of the diagnosis, or show one: what it reads, its limits, cause and remedies."""
     entries = named(described(), name, "rule")
+    say_broken()
     if as_json:
         print_json(entries)
         return
@@ -19,7 +20,7 @@ def rules(name: Name = None, as_json: Json = False) -> None:
     console = Console(highlight=False)
     for entry in entries:
         when = ", ".join(entry["when"])
-        console.print(f"[bold]{entry['code']}[/]  {entry['severity']}, {when}  {escape(entry['failure'])}")
+        console.print(f"{titled(entry)}  {entry['severity']}, {when}  {escape(entry['failure'])}")
         console.print(f"    reads   {escape(', '.join(entry['reads']))}", style="dim")
         for key, value in entry["limits"].items():
             console.print(f"    limit   {key}={value:g}  {escape(entry['meanings'][key])}", style="dim")
@@ -34,6 +35,7 @@ def described() -> list[dict[str, Any]]:
     return [
         {
             "code": entry.name,
+            "package": entry.package,
             "severity": entry.make.severity,
             "when": list(entry.make.when),
             "failure": entry.make.doc.split("\n", 1)[0],

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from torch import nn
 
 from equipoise.client.own import OwnSamples
-from equipoise.core.values import State, Task
+from equipoise.core.values import Floats, State, Task
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,28 @@ class Finished:
     """The weights after training."""
     memory: State
     """What the client remembered while it trained."""
-    n_steps: int
-    lr: float
-    """Of the last step."""
+    rates: Floats
+    """The learning rate of every step since the client last began with the server's model."""
+    momentum: float
+    """ρ of SGD; 0 for an optimiser that takes the mean of its gradients."""
     network: nn.Module
     feed: Any
+    personal: frozenset[str] = frozenset()
+    """Weights that must not leave the client."""
 
     @property
     def start(self) -> State:
         """The weights before training."""
         return {**self.task.shared, **self.task.own.model}
+
+    @property
+    def reach(self) -> float:
+        """How far a client comes along a gradient that is 1 at every step: Σ_j η_j·(1 − ρ^j)/(1 − ρ), j = 1, 2, …
+
+        Without momentum it is the number of steps times the learning rate.
+        """
+        steps = np.arange(1, len(self.rates) + 1)
+        return float((self.rates * (1 - self.momentum**steps)).sum() / (1 - self.momentum))
 
     def own(self) -> OwnSamples:
         """All the client's own samples, seen through the trained model."""

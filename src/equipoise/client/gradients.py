@@ -36,8 +36,12 @@ def sampled(losses: Losses, params: Sequence[Tensor], is_stacked: bool) -> dict[
 
 
 def unreached(names: Collection[str], leaves: Mapping[str, Tensor]) -> list[str]:
-    """Those that the backward pass left without a gradient; one of 0 is a gradient."""
-    return [name for name in names if leaves[name].requires_grad and leaves[name].grad is None]
+    """Those of `names` that have no gradient, whether or not they are trained now; one of 0 is a gradient."""
+    return [name for name in names if name not in leaves or _lacks_gradient(leaves[name])]
+
+
+def _lacks_gradient(leaf: Tensor) -> bool:
+    return leaf.requires_grad and leaf.grad is None
 
 
 def _gradient(term: Tensor, params: Sequence[Tensor], is_stacked: bool) -> list[Tensor]:

@@ -1,20 +1,31 @@
 """Which parameters take part: models declare groups, and a configuration names groups, never parts of names.
 
-    trained(step) = the groups of the stage that the step falls in; all of them after the last stage
-    personal      = groups that stay with their client: trained, never merged
+    trained(step)   = the groups of the stage that the step falls in; all of them after the last stage
+    in_phase(epoch) = the groups of the phase of a task that the epoch falls in; all of them where there are no phases
+    personal        = groups that stay with their client: trained, never merged
 
 What is not trained is frozen: the client does not move it, and the server keeps it to the last bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import suggestion
 
 Groups = Mapping[str, Collection[str]]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Epochs at a place in every task in which only some of the model's groups are trained."""
+
+    groups: tuple[str, ...]
+    epochs: int | None = None
+    """None: all that are left."""
 
 
 def require_groups(config: Config, groups: Groups) -> None:
@@ -42,6 +53,15 @@ def trained(config: Config, groups: Groups, step: int) -> frozenset[str] | None:
         if first <= step < first + stage.rounds:
             return _members(groups, stage.groups)
         first += stage.rounds
+    return None
+
+
+def in_phase(phases: Sequence[Phase], groups: Groups, place: int) -> frozenset[str] | None:
+    """The parameters that are trained in an epoch of a task, counted from 0; None: all of them."""
+    for phase in phases:
+        if phase.epochs is None or place < phase.epochs:
+            return _members(groups, phase.groups)
+        place -= phase.epochs
     return None
 
 

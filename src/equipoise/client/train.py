@@ -25,7 +25,7 @@ from equipoise.client.branches import branch_gradients
 from equipoise.client.feed import Feed, Steps, Work
 from equipoise.client.finished import Finished, Report
 from equipoise.client.gradients import EVERY, sampled, unreached
-from equipoise.client.groups import Groups, trained
+from equipoise.client.groups import Groups, Phase, in_phase, trained
 from equipoise.client.policy import gradients, leaves, stepped
 from equipoise.client.trace import ClientColumns, Trace, numbers, plain
 from equipoise.client.weights import Alone, Together
@@ -56,6 +56,10 @@ class Recipe:
     """What a client sends beside its model."""
     keep: Report | None = None
     """What a client keeps for its next task, beside what its data remembers."""
+    phases: Sequence[Phase] = ()
+    """What is trained in which epochs of a task."""
+    personal: frozenset[str] = frozenset()
+    """Weights that must not leave the client."""
 
     @property
     def groups(self) -> Groups:
@@ -84,7 +88,7 @@ def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
     weights, trace = _weights(recipe, trainees), Trace(len(trainees))
     with torch.random.fork_rng(devices=[]):
         for place, epoch in enumerate(tasks[0].epochs):
-            weights.begin(recipe.config.seed, epoch)
+            weights.begin(recipe.config.seed, epoch, in_phase(recipe.phases, recipe.groups, place))
             for number, steps in enumerate(recipe.work.steps([trainee.feed for trainee in trainees], epoch)):
                 PULSE.beat(len(tasks) * (place + number / max(lengths)) / len(tasks[0].epochs))
                 going = trainees[: len(steps.numbers)]
@@ -126,7 +130,7 @@ def _take(recipe: Recipe, weights: Alone | Together, trainees: Sequence[Trainee]
         if is_first
         else {}
     )
-    weights.unreached = unreached(weights.leaves if is_first else weights.unreached, weights.leaves)
+    weights.unreached = unreached(weights.unreached, weights.leaves)
     own = [gradients(each, trainee.policy) for each, trainee in zip(weighed, trainees, strict=bool(weighed))]
     norms, factors = weights.clip(own, options.clip, balance.learning is not None and balance.learning.clip == "joint")
     seen = numbers(losses, weighed, norms, factors)
@@ -168,15 +172,27 @@ def _result(recipe: Recipe, trainee: Trainee, model: State, buffers: State, meas
         return trainee.failure
     feed, task = trainee.feed, trainee.task
     kept = buffers if recipe.keeps_buffers else {}
-    n_steps, lr = len(task.epochs) * feed.n_steps, _now(recipe, task.epochs[-1] if task.epochs else 0).lr
-    done = Finished(task, model, feed.memory(), n_steps, lr, recipe.model, feed)
-    memory = {**done.memory, **(recipe.keep(done) if recipe.keep else {})}
-    report = {**feed.report(), **(recipe.report(done) if recipe.report else {})}
-    own = ClientState(model, kept, *(contiguous_copies(part) for part in (trainee.policy, memory, report)))  # type: ignore[arg-type]
+    memory: State = dict(feed.memory())
+    report: State = dict(feed.report())
+    if recipe.keep or recipe.report:
+        done = _finished(recipe, trainee, model)
+        memory = {**memory, **(recipe.keep(done) if recipe.keep else {})}
+        report = {**report, **(recipe.report(done) if recipe.report else {})}
+    policy, memory, report = map(contiguous_copies, (trainee.policy, memory, report))
+    own = ClientState(model, kept, policy, memory, report)
     metrics = {**measured, **feed.numbers(), "samples": feed.samples}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}
     return ClientUpdate(task.client, feed.samples, model, own, metrics, feed.counts.tolist(), held)
+
+
+def _finished(recipe: Recipe, trainee: Trainee, model: State) -> Finished:
+    """Who goes on from its own model has been at it since the first epoch."""
+    options, task, feed = recipe.config.client, trainee.task, trainee.feed
+    since = range(0 if recipe.keeps_buffers else task.epochs.start, task.epochs.stop)
+    rates = np.repeat([_now(recipe, epoch).lr for epoch in since], feed.n_steps)
+    momentum = options.momentum if options.optimiser == "sgd" else 0.0
+    return Finished(task, model, feed.memory(), rates, momentum, recipe.model, feed, recipe.personal)
 
 
 def first_losses(recipe: Recipe, task: Task) -> Losses:
@@ -184,7 +200,7 @@ def first_losses(recipe: Recipe, task: Task) -> Losses:
     feed = recipe.feed(task)
     weights = _weights(recipe, [Trainee(task, feed, {})])
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        weights.begin(recipe.config.seed, 0)
+        weights.begin(recipe.config.seed, 0, None)
         return weights.losses(recipe.objective, next(recipe.work.steps([feed], 0)), task.shared)
 
 

@@ -10,6 +10,7 @@ done leave from the end: the rest go on with a shorter axis, and nothing is comp
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,6 @@ from equipoise.objective.compose import Net, Objective
 
 class Alone:
     is_stacked = False
-    unreached: Sequence[str] = ()
-    """What is trained, and no loss has depended on yet."""
 
     def __init__(
         self, model: nn.Module, task: Task, feed: Feed, options: ClientOptions, trained: Collection[str] | None
@@ -39,17 +38,23 @@ class Alone:
         source = {**task.shared, **task.own.model}
         model.load_state_dict({name: source[name] for name in model.state_dict()})
         model.train()
-        self.net = Net(model, dict(model.named_parameters()))
-        self.leaves = {name: param for name, param in self.net.params.items() if trained is None or name in trained}
+        self.net = Net(model, dict(model.named_parameters()), partial(_with_weights, model))
+        self.trained = {name: param for name, param in self.net.params.items() if trained is None or name in trained}
+        self.leaves, self.options = self.trained, options
         self.buffers = restored(task.own.optimiser, start_buffers(self.leaves, options))
+        self.unreached: Sequence[str] = [name for name, param in self.trained.items() if param.requires_grad]
+        """What is trained, and no loss has depended on yet."""
 
-    def begin(self, seed: int, epoch: int) -> None:
+    def begin(self, seed: int, epoch: int, phase: Collection[str] | None) -> None:
         """Noise inside the network comes from the client's stream of the epoch, through torch's global generator.
 
         That of the CPU alone: torch.manual_seed writes a note for every kind of device there might be, takes a
-        millisecond and keeps them all.
+        millisecond and keeps them all. A phase that trains other weights begins with fresh buffers.
         """
         torch.default_generator.manual_seed(stream_seed(seed, "noise", epoch, self.client))
+        leaves = {name: param for name, param in self.trained.items() if phase is None or name in phase}
+        if leaves.keys() != self.leaves.keys():
+            self.leaves, self.buffers = leaves, start_buffers(leaves, self.options)
 
     def losses(self, objective: Objective, steps: Steps, received: State) -> Losses:
         for param in self.net.params.values():
@@ -88,7 +93,6 @@ class Together:
     """For networks without noise of their own and without buffers that training changes (`stacks`)."""
 
     is_stacked = True
-    unreached: Sequence[str] = ()
 
     def __init__(
         self,
@@ -105,7 +109,8 @@ class Together:
         sources = [{**task.shared, **task.own.model} for task in tasks]
         self.params = {name: self._stack(name, [source[name] for source in sources]) for name in model.state_dict()}
         weights = [name for name, param in model.named_parameters() if param.requires_grad]
-        self.moving = [name for name in weights if trained is None or name in trained]
+        self.trained = [name for name in weights if trained is None or name in trained]
+        self.moving, self.unreached, self.options = self.trained, self.trained, options
         fresh = start_buffers({name: self.params[name][0] for name in self.moving}, options)
         saved = [restored(task.own.optimiser, dict(contiguous_copies(fresh))) for task in tasks]
         self.buffers = {name: torch.stack([one[name] for one in saved]) for name in fresh}
@@ -118,8 +123,13 @@ class Together:
         held = [tensor[torch.from_numpy(rows)] for tensor, rows in zip(tensors, self.rows, strict=True)]
         return torch.nn.utils.rnn.pad_sequence(held, batch_first=True)
 
-    def begin(self, seed: int, epoch: int) -> None:
-        """No noise, nothing to begin."""
+    def begin(self, seed: int, epoch: int, phase: Collection[str] | None) -> None:
+        """There is no noise; a phase that trains other weights begins with fresh buffers."""
+        moving = [name for name in self.trained if phase is None or name in phase]
+        if moving != self.moving:
+            one = start_buffers({name: self.params[name][0] for name in moving}, self.options)
+            self.moving, n = moving, len(self.counts)
+            self.buffers = {name: torch.stack([buffer] * n) for name, buffer in one.items()}
 
     def losses(self, objective: Objective, steps: Steps, received: State) -> Losses:
         n, epoch, batch = len(steps.numbers), steps.epoch, steps.batch
@@ -129,7 +139,8 @@ class Together:
         axes = tree_map(lambda part: None if part is None else 0, batch)
 
         def one(params: State, batch: Any, progress: Tensor, counts: Tensor) -> dict[str, Any]:
-            net = Net(lambda *inputs: functional_call(self.model, dict(params), inputs), params)
+            forward = partial(functional_call, self.model, dict(params))
+            net = Net(lambda *inputs: forward(inputs), params, partial(_with_weights, self.model))
             moment = Moment(progress, counts, epoch)  # type: ignore[arg-type]
             return _flat(objective(net, batch, received, moment))
 
@@ -152,6 +163,16 @@ class Together:
 
     def _own(self, name: str, param: Tensor, client: int) -> Tensor:
         return param[: len(self.rows[client])] if name in self.tables else param
+
+
+def _with_weights(model: nn.Module, weights: State, *inputs: Tensor) -> Any:
+    """What the network says with other weights: without gradients, in evaluation mode, so that nothing is touched."""
+    was_training, named = model.training, {name: weights[name] for name in model.state_dict()}
+    try:
+        with torch.no_grad():
+            return functional_call(model.eval(), named, inputs)
+    finally:
+        model.train(was_training)
 
 
 def _flat(losses: Losses) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from equipoise.config.choices import Prototypes, Schedule
 from equipoise.core.options import Options
@@ -156,6 +156,15 @@ class ClientOptions(Options):
     augment: Literal["none", "two-view"] = Field(
         "none", description="two-view: each image twice, cropped, flipped and recoloured"
     )
+    terms: dict[str, float] = Field(
+        {}, description="further terms of the local loss: {term: weight}, as in client.terms.contrast=0.1"
+    )
+
+
+class AggregateOptions(Options):
+    """How the server makes one model of the clients' models."""
+
+    name: str = "mean"
 
 
 class ServerOptions(Options):
@@ -163,6 +172,10 @@ class ServerOptions(Options):
 
     fraction: float = Field(1.0, gt=0, le=1, description="share of the clients that train in a round")
     merge: Prototypes | None = Field(None, description="how prototypes are merged; by default plain, as published")
+    aggregate: SerializeAsAny[AggregateOptions] | None = Field(
+        None,
+        description="how clients' models become one: a name or a block; by default as the method does",
+    )
     predict: str | None = Field(None, description="how the merged thing predicts; by default as the method does")
     personal: list[str] = Field([], description="groups of the model that stay with their client, never merged")
 

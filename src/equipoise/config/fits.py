@@ -8,13 +8,18 @@ from typing import Any
 from equipoise.config import traits
 from equipoise.config.schema import NAMED, PLAIN, Config, fits_kind
 from equipoise.core.errors import Problem, UnknownName
-from equipoise.core.registry import METHODS, PREDICTS
+from equipoise.core.registry import METHODS, PREDICTS, TERMS
 
 
 def misfits(config: Config) -> list[Problem]:
     """Problems with a method of another kind of data are not listed beside that one."""
     strange = [*_strangers(config), *_unread(config)]
-    return [*strange, *_axis(config), *([] if strange else [*_answers(config), *_predict(config), *_target(config)])]
+    return [*strange, *_axis(config), *([] if strange else _answered(config))]
+
+
+def _answered(config: Config) -> list[Problem]:
+    checks = (_answers, _aggregate, _predict, _terms, _target)
+    return [problem for check in checks for problem in check(config)]
 
 
 def _axis(config: Config) -> Iterator[Problem]:
@@ -60,10 +65,40 @@ def _answers(config: Config) -> Iterator[Problem]:
         yield Problem("balance", f"{message}; set balance=none, or method={config.kind.aligned}")
     if traits.POOLS_DATA in leaves and server.personal:
         yield Problem("server.personal", f"method '{name}' trains one model on everybody's data: nothing is personal")
+    if traits.NEEDS_ROUNDS in leaves and config.is_one_shot:
+        message = f"method '{name}' lives on what the server sends down after a merge, and nothing goes down here"
+        yield Problem("communication", f"{message}; set communication=rounds")
+    if traits.NEEDS_SGD in leaves and config.client.optimiser != "sgd":
+        message = f"method '{name}' reads gradients off the way that clients went, and {config.client.optimiser} goes"
+        yield Problem("client.optimiser", f"{message} another one; set client.optimiser=sgd")
     if traits.PROTOTYPES not in leaves and server.merge is not None:
         yield Problem("server.merge", f"method '{name}' has no prototypes to merge")
     if traits.PUBLIC_POOL in leaves and not getattr(config.data, "public", 0):
         yield Problem("data.public", f"method '{name}' needs a public pool: set data.public=0.1")
+
+
+def _aggregate(config: Config) -> Iterator[Problem]:
+    """Another merge than the method's, where that is not the plain mean of models that go down again."""
+    aggregate, key = config.server.aggregate, "server.aggregate"
+    if aggregate is None:
+        return
+    name, has = config.method.name, METHODS.find(config.method.name).traits
+    if has & {traits.OWN_MERGE, traits.PROTOTYPES, traits.MEANS}:
+        yield Problem(key, f"method '{name}' merges in its own way; '{aggregate.name}' would do nothing")
+    if has & {traits.MERGES_NOTHING, traits.POOLS_DATA}:
+        yield Problem(key, f"method '{name}' has no models of several clients to merge")
+    if config.is_one_shot:
+        yield Problem(
+            key, "belongs to communication=rounds; a one-shot run is merged by server.merge and server.predict"
+        )
+
+
+def _terms(config: Config) -> Iterator[Problem]:
+    for name in config.client.terms:
+        try:
+            TERMS.find(name, f"client.terms.{name}")
+        except UnknownName as error:
+            yield from error.problems
 
 
 def _predict(config: Config) -> Iterator[Problem]:

@@ -10,7 +10,13 @@ from typing import Any
 
 from equipoise.config.blocks import ScenarioOptions
 
-LATER: dict[str, Any] = {"scenario": ScenarioOptions().model_dump(), "data.local_test": 0.0}
+LATER: dict[str, Any] = {
+    "scenario": ScenarioOptions().model_dump(),
+    "data.local_test": 0.0,
+    "plugins": [],
+    "client.terms": {},
+    "server.aggregate": None,
+}
 
 
 def without_later(content: Mapping[str, Any]) -> dict[str, Any]:

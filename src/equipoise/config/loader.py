@@ -4,7 +4,7 @@
 
 Each layer is a flat map of dotted keys. Choosing another name for a block (`method=fedadam`) drops what the layers
 below set for the old name alone: its learning rate was not meant for the new one. Keys that every name has, and the α
-of splitters, stay; settings given in the same layer are never dropped, they are checked.
+of splitters, stay; settings given in the same layer are never dropped, they are checked. Plugins add up.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from typing import Any
 import yaml
 
 from equipoise.config.aliases import CANONICAL
-from equipoise.config.schema import NAMED, PLAIN, Config, check
+from equipoise.config.plugins import KEY, with_plugins
+from equipoise.config.schema import NAMED, NESTED, PLAIN, Config, check
 from equipoise.core.errors import ConfigError, Problem, UnknownName
+from equipoise.core.options import Options
+from equipoise.core.plugins import preset_folders
 from equipoise.core.registry import suggestion
 
 PRESETS = Path(__file__).parent / "presets"
@@ -63,7 +66,7 @@ class Request:
 def load(source: str | Path | Mapping[str, Any], overrides: Iterable[str] | Mapping[str, Any] = ()) -> Request:
     """The configuration of a preset name, a YAML file or a mapping, with overrides applied: `key=value` texts, or a
     mapping of keys and blocks."""
-    given = flat(overrides) if isinstance(overrides, Mapping) else flat_overrides(overrides)
+    given = flat_overrides(overrides)
     data_path = given.pop("data.path", None)
     base = source_flat(source)
     if "data.path" in base:
@@ -75,15 +78,15 @@ def load(source: str | Path | Mapping[str, Any], overrides: Iterable[str] | Mapp
 def source_flat(source: str | Path | Mapping[str, Any], above: tuple[Path, ...] = ()) -> Flat:
     """A preset, file or mapping as dotted keys; `preset: x` inside it puts x underneath, `above` those it is under."""
     if isinstance(source, Mapping):
-        raw, label = source, ""
+        raw, label, folder = source, "", Path.cwd()
     else:
         path = find_preset(str(source))
         if path in above:
             raise ConfigError([Problem("preset", f"{path.stem} is underneath itself")], where=str(above[-1]))
-        raw, label, above = read_yaml(path), path.stem, (*above, path)
+        raw, label, above, folder = read_yaml(path), path.stem, (*above, path), path.parent
         if any(key in raw for key in SWEEP_KEYS):
             raise ConfigError(f"'{source}' is a sweep, not one run", fix=f"equipoise sweep {source}")
-    layer = flat(raw)
+    layer = with_plugins(flat(raw), folder)
     under = layer.pop("preset", None)
     if under is not None:
         return layered(source_flat(str(under), above), layer)
@@ -97,15 +100,30 @@ def find_preset(name: str) -> Path:
         if path.is_file():
             return path
         raise ConfigError(f"there is no file {name}", fix="`equipoise presets` lists what comes with the product")
-    known = preset_names()
+    known = preset_files()
     if name in known:
-        return PRESETS / f"{name}.yaml"
-    message = f"preset '{name}' is not known{suggestion(name, known)}"
+        return known[name]
+    message = f"preset '{name}' is not known{suggestion(name, list(known))}"
     raise UnknownName([Problem("preset", message)])
 
 
 def preset_names() -> list[str]:
-    return sorted(str(path.relative_to(PRESETS).with_suffix("")) for path in PRESETS.rglob("*.yaml"))
+    """Of those that come with the product."""
+    return sorted(_presets(PRESETS))
+
+
+def preset_files() -> dict[str, Path]:
+    """All presets by name; those of a plugin stand under its name, as in my-plugin/mine."""
+    theirs = {
+        f"{plugin}/{name}": path
+        for plugin, folder in preset_folders().items()
+        for name, path in _presets(folder).items()
+    }
+    return dict(sorted({**theirs, **_presets(PRESETS)}.items()))
+
+
+def _presets(folder: Path) -> dict[str, Path]:
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.yaml")}
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -125,7 +143,10 @@ def value_of(text: str) -> Any:
         return text
 
 
-def flat_overrides(overrides: Iterable[str]) -> Flat:
+def flat_overrides(overrides: Iterable[str] | Mapping[str, Any]) -> Flat:
+    """Settings over others as dotted keys, their plugins loaded."""
+    if isinstance(overrides, Mapping):
+        return with_plugins(flat(overrides), Path.cwd())
     items: list[tuple[str, Any]] = []
     problems = []
     for text in overrides:
@@ -137,7 +158,7 @@ def flat_overrides(overrides: Iterable[str]) -> Flat:
         items += [(key, value)] if key == "data.path" else walked(value_of(value), key)
     if problems:
         raise ConfigError(problems)
-    return _canonical(items)
+    return with_plugins(_canonical(items), Path.cwd())
 
 
 def flat(raw: Mapping[str, Any]) -> Flat:
@@ -158,7 +179,8 @@ def _canonical(items: Iterable[tuple[str, Any]]) -> Flat:
     result: Flat = {}
     for given, value in items:
         key = CANONICAL.get(given, given)
-        key = f"{key}.name" if key in NAMED and not isinstance(value, Mapping) else key
+        is_name = key in NAMED or (key in NESTED and value is not None)
+        key = f"{key}.name" if is_name and not isinstance(value, Mapping) else key
         if key in result and result[key] != value:
             raise ConfigError([Problem(key, f"given twice, as {result[key]!r} and {value!r}")])
         result[key] = value
@@ -168,18 +190,21 @@ def _canonical(items: Iterable[tuple[str, Any]]) -> Flat:
 def layered(base: Flat, layer: Flat) -> Flat:
     """`base` under `layer`; choosing another name for a block drops the settings of the old one's own."""
     kept = dict(base)
-    for block, registry in NAMED.items():
+    for block, registry in {**NAMED, **NESTED}.items():
         name = layer.get(f"{block}.name")
+        if block in layer or (name is not None and block in kept):  # left to the method, or no longer
+            kept = {key: value for key, value in kept.items() if key != block and not key.startswith(f"{block}.")}
         if name is not None and name != base.get(f"{block}.name"):
             known = _kept(block, registry, str(name), base.get(f"{block}.name"))
             kept = {
                 key: value
                 for key, value in kept.items()
-                if not key.startswith(f"{block}.") or known is None or key.split(".", 1)[1] in known
+                if not key.startswith(f"{block}.") or known is None or key.removeprefix(f"{block}.") in known
             }
     if layer.get("communication", base.get("communication")) != base.get("communication"):
         kept = {key: value for key, value in kept.items() if key not in {"rounds", "checkpoints"}}
-    return {**kept, **layer}
+    plugins = [*(kept.get(KEY) or []), *(layer.get(KEY) or [])]
+    return {**kept, **layer, **({KEY: plugins} if plugins else {})}
 
 
 def _kept(block: str, registry: Any, name: str, before: Any) -> set[str] | None:
@@ -191,7 +216,8 @@ def _kept(block: str, registry: Any, name: str, before: Any) -> set[str] | None:
     except UnknownName:
         return None  # reported by check, with a suggestion
     known = set(options.model_fields)
-    shared = type(Config.model_fields[block].default).model_fields
+    base = type(Config.model_fields[block].default) if block in NAMED else Options
+    shared = base.model_fields
     common = {key for key in shared if key in known and not _leaves_open(key, shared, options.model_fields)}
     if block == "model" and (issubclass(former, options) or issubclass(options, former)):
         common = set(former.model_fields) & known

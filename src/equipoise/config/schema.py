@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, SerializeAsAny, ValidationError, field_validator
@@ -24,11 +25,16 @@ from equipoise.config.blocks import (
     ServerOptions,
 )
 from equipoise.config.later import without_later
+from equipoise.config.plugins import KEY, listed
 from equipoise.config.traits import ANY_DATA, LABELS
 from equipoise.core.clock import Clock
+from equipoise.core.entry import Entry
 from equipoise.core.errors import ConfigError, Problem, UnknownName
+from equipoise.core.loading import Plugin
 from equipoise.core.options import Options
+from equipoise.core.plugins import once, plugins_of
 from equipoise.core.registry import (
+    AGGREGATES,
     BALANCES,
     DATASETS,
     ENGINES,
@@ -37,6 +43,7 @@ from equipoise.core.registry import (
     MODELS,
     PREDICTS,
     SPLITTERS,
+    TERMS,
     Registry,
     suggestion,
 )
@@ -53,6 +60,10 @@ NAMED: dict[str, Registry[Any]] = {
     "engine": ENGINES,
 }
 """Blocks whose settings depend on their name; `data=x` is short for `data.name=x`."""
+
+AGGREGATE = "server.aggregate"
+NESTED: dict[str, Registry[Any]] = {AGGREGATE: AGGREGATES}
+"""The same inside of another block; they may be left out."""
 
 PLAIN: dict[str, type[Options]] = {
     "client": ClientOptions,
@@ -78,6 +89,9 @@ class Config(Options):
     )
     limits: dict[str, dict[str, float]] = Field(
         {}, description="other limits of the rules: {code: {limit: value}}, as in limits.lr-cut.low=0.1"
+    )
+    plugins: list[Plugin] = Field(
+        [], description="other people's code: modules, files, or {name, path, sha256 …}; what a run uses is filled in"
     )
     method: SerializeAsAny[MethodOptions] = MethodOptions()
     balance: SerializeAsAny[BalanceOptions] = BalanceOptions()
@@ -125,11 +139,14 @@ class Config(Options):
         """Hash of everything that can move a number; the run's name and the engine that carries it out cannot.
 
         How many clients train along one axis moves the last bits: it enters where it is given, and is otherwise what
-        the rest of the configuration makes it.
+        the rest of the configuration makes it. Of plugins the content counts, not where their files lie.
         """
         idle = {"guard": True, "limits": True} if self.guard in {"off", "warn"} else {}
-        content = self.model_dump(exclude={"name": True, "engine": True, **idle})
-        return _hash(content | self._arithmetic())
+        content = self.model_dump(exclude={"name": True, "engine": True, KEY: True, **idle})
+        return _hash(content | self._code() | self._arithmetic())
+
+    def _code(self) -> dict[str, Any]:
+        return {KEY: sorted([each.name, each.sha256] for each in self.plugins)} if self.plugins else {}
 
     def _arithmetic(self) -> dict[str, int]:
         axis = {} if self.engine.together is None else {"together": self.engine.together}
@@ -140,8 +157,8 @@ class Config(Options):
         where a guard or validation may end or change the run."""
         if not self.is_one_shot or self.guard in {"stop", "heal"} or self.evaluate.patience is not None:
             return None
-        kept_out = ("name", "engine", "server", "guard", "limits")
-        content = self.model_dump(exclude=dict.fromkeys(kept_out, True))
+        kept_out = ("name", "engine", "server", "guard", "limits", KEY)
+        content = self.model_dump(exclude=dict.fromkeys(kept_out, True)) | self._code()
         return _hash(content | {"fraction": self.server.fraction, **self._arithmetic()})
 
 
@@ -150,14 +167,15 @@ def _hash(content: dict[str, Any]) -> str:
 
 
 def check(raw: Mapping[str, Any]) -> Config:
-    """The configuration in `raw`, or a ConfigError that lists every problem."""
+    """The configuration in `raw`, or a ConfigError that lists every problem; its plugins are loaded."""
+    plugins = listed(raw.get(KEY) or [], Path.cwd())
     problems: list[Problem] = []
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {KEY: plugins}
     for key, value in raw.items():
         if key in NAMED:
             values[key] = _named(key, value, problems)
         elif key in PLAIN:
-            values[key] = _validated(PLAIN[key], value, key, problems)
+            values[key] = _validated(PLAIN[key], _with_nested(key, value, problems), key, problems)
     for key in NAMED.keys() - values.keys():
         values[key] = _named(key, _stand_ins(raw).get(key, {}), problems)
     rest = {key: value for key, value in raw.items() if key not in values}
@@ -170,12 +188,27 @@ def check(raw: Mapping[str, Any]) -> Config:
 
     if problems := misfits(config):
         raise ConfigError(problems)
+    return _completed(config)
+
+
+def _completed(config: Config) -> Config:
+    """With what it leaves to be filled in: canonical names, how many steps, the plugins of everything it names."""
+    changes: dict[str, Any] = {KEY: once([*config.plugins, *plugins_of(chosen(config))])}
     if config.server.predict is not None:
         name = PREDICTS.find(config.server.predict).name
-        config = config.model_copy(update={"server": config.server.model_copy(update={"predict": name})})
+        changes["server"] = config.server.model_copy(update={"predict": name})
     steps = {"checkpoints": min(10, config.client.epochs)} if config.is_one_shot else {"rounds": 10}
     axis = next(iter(steps))
-    return config if getattr(config, axis) is not None else config.model_copy(update=steps)
+    return config.model_copy(update=changes | (steps if getattr(config, axis) is None else {}))
+
+
+def chosen(config: Config) -> list[Entry[Any]]:
+    """Everything that a configuration names."""
+    named = [registry.find(getattr(config, key).name) for key, registry in NAMED.items()]
+    server, terms = config.server, [TERMS.find(name) for name in config.client.terms]
+    predict = [] if server.predict is None else [PREDICTS.find(server.predict)]
+    aggregate = [] if server.aggregate is None else [AGGREGATES.find(server.aggregate.name)]
+    return [*named, *terms, *predict, *aggregate]
 
 
 def kind_of(dataset: str) -> Kind:
@@ -211,13 +244,24 @@ def _named(key: str, value: Any, problems: list[Problem]) -> Options | None:
     if not isinstance(block, Mapping):
         problems.append(Problem(key, f"expected a name or a block of settings, got {value!r}"))
         return None
-    default = Config.model_fields[key].default.name
+    registry = NAMED.get(key) or NESTED[key]
+    default = Config.model_fields[key].default.name if key in NAMED else "mean"
     try:
-        entry = NAMED[key].find(str(block.get("name", default)), key)
+        entry = registry.find(str(block.get("name", default)), key)
     except UnknownName as error:
         problems.extend(error.problems)
         return None
     return _validated(entry.options, {**block, "name": entry.name}, key, problems)
+
+
+def _with_nested(key: str, value: Any, problems: list[Problem]) -> Any:
+    """A plain block, the named blocks inside of it checked."""
+    found = dict(value) if isinstance(value, Mapping) else {}
+    for path in NESTED:
+        block, _, inner = path.partition(".")
+        if block == key and found.get(inner) is not None:
+            found[inner] = _named(path, found[inner], problems)
+    return found if isinstance(value, Mapping) else value
 
 
 def _validated(kind: type[Options], value: Any, path: str, problems: list[Problem]) -> Options | None:
@@ -240,6 +284,6 @@ def _unknown(kind: type[Options], key: str, path: str, name: str) -> str:
     known = [field for field in kind.model_fields if field != "name"]
     if kind is Config:
         return f"unknown key{suggestion(key, [*known, 'name', *(alias for alias in CANONICAL if '.' not in alias)])}"
-    if path in NAMED:
+    if path in {**NAMED, **NESTED}:
         return f"not a setting of {path} '{name}'" + (suggestion(key, known) if known else ", which has none")
     return f"unknown key{suggestion(key, known)}"

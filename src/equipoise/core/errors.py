@@ -2,7 +2,8 @@
 
     EquipoiseError
     ├── ConfigError          what was asked for cannot be; lists every problem with its key path
-    │   └── UnknownName      a name nobody registered, with the nearest one that exists
+    │   ├── UnknownName      a name nobody registered, with the nearest one that exists
+    │   └── PluginError      other people's code that cannot be imported, clashes, or has not the shape it must have
     ├── DataError            missing, truncated or misaligned files
     ├── PartitionError       overlap, gap, client below the minimum
     ├── ClientError          a client failed: round, client, epoch, step
@@ -60,6 +61,10 @@ class ConfigError(EquipoiseError):
 
 
 class UnknownName(ConfigError):
+    pass
+
+
+class PluginError(ConfigError):
     pass
 
 

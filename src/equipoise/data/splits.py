@@ -21,6 +21,7 @@ from equipoise.core.streams import stream
 from equipoise.core.values import Dataset, Indices, Samples
 from equipoise.data.constants import require_constants
 from equipoise.data.inputs import Inputs, LabelledSet, PixelInputs
+from equipoise.data.wellformed import wellformed
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ def load_splits(options: DataOptions, seed: int, folder: Path | None = None) -> 
 
 def load_labelled(options: DataOptions, folder: Path | None = None) -> LabelledSet:
     """The whole set. A reader of images gives pixels and their constants, any other reader a labelled set."""
-    return labelled_set(DATASETS.find(options.name, "data").make(options, folder))
+    entry = DATASETS.find(options.name, "data")
+    return labelled_set(wellformed(entry.make(options, folder), entry))
 
 
 def labelled_set(found: Dataset | LabelledSet) -> LabelledSet:

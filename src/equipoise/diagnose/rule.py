@@ -22,6 +22,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
+from equipoise.core import registry
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import Registry
 from equipoise.diagnose.finding import Severity, Sign
@@ -37,7 +38,7 @@ Look = Callable[[Recording, Limits], Iterable[Sign]]
 OURS = "equipoise.diagnose.rules"
 
 
-RULES: Registry[Rule] = Registry("rule", OURS)
+RULES: Registry[Rule] = registry.RULES
 
 
 @dataclass(frozen=True)

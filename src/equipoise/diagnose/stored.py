@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.config.loader import flat
+from equipoise.config.plugins import bring
 from equipoise.core.values import Event
 from equipoise.diagnose.recording import SERVER, Recording, recording
 from equipoise.store import read
@@ -19,9 +20,15 @@ NEAR_ZERO = 1e-3
 """If L_a of the first batch is below this share of L_b, it does not predict where λ settles."""
 
 
+MISSING = "plugin-missing"
+"""That a plugin of the run is not here: what it would look for is not looked for."""
+
+
 def stored(store: Store, run: Run) -> Recording:
+    """With its plugins, which may bring rules."""
     names, which, clients, steps, values = columns(store, run.run_id, SERVER)
     events = [recorded.event for recorded in read.events(store, run.run_id)]
+    events += [Event(MISSING, error.what) for error in bring(run.config)]
     facts = facts_of(run, read.partition(store, run.partition) if run.partition else None, events)
     return recording(run.run_id, names, which, clients, steps, values, facts=facts, events=events)
 

@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import json
 
+from equipoise.core.codec import Message
+from equipoise.core.errors import EngineError, EquipoiseError
 from equipoise.core.pulse import PULSE
 from equipoise.core.stopwatch import WATCH
+from equipoise.core.values import State
+from equipoise.engine.messages import error_message
+from equipoise.engine.node import Node
 from equipoise.engine.shared import open_node
 from equipoise.engine.slab import Slab
 from equipoise.engine.wire import join_parent, receive, send
+
+
+class Unable:
+    """Stands for a node that could not start: it answers everything with the reason."""
+
+    def __init__(self, error: Exception) -> None:
+        why = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
+        self.error = EngineError(f"a worker cannot start: {why}", where="worker process", fix="engine=local says more")
+
+    def answer(self, message: Message, shared: State) -> Message:
+        return error_message(self.error)
+
+
+def started(site: bytes) -> Node | Unable:
+    try:
+        return open_node(site)
+    except Exception as error:
+        return Unable(error)
 
 
 def main() -> None:
@@ -19,7 +42,7 @@ def main() -> None:
     *descriptors, pulse, is_profiled = json.loads(slabs)
     PULSE.share(pulse)
     common, own = map(Slab, descriptors)
-    node = open_node(site)
+    node = started(site)
     if is_profiled:
         WATCH.start()
     while (message := receive(parent)) is not None:

@@ -85,7 +85,8 @@ class SampleJudge:
             return []
         is_merged = self.predict is not None
         personal = [OF_OWN, *([OF_MERGED] if is_merged else [])] if self.evaluator.has_local_tests else []
-        names = [entry.name for entry in predictors(merged)] if self._shows_beside(merged, is_last) else []
+        others = predictors(merged, [self.predict]) if self._shows_beside(merged, is_last) else []
+        names = [entry.name for entry in others]
         return [*personal, *questions_of([self.predict, *names] if self.predict is not None else [])]
 
     def observe(

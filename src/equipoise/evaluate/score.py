@@ -19,6 +19,7 @@ from equipoise.evaluate.accuracy import accuracy, negative_log_likelihood, recal
 from equipoise.evaluate.predictions import PredictionCache
 from equipoise.evaluate.probe import probe
 from equipoise.models.heads import PROTOTYPES
+from equipoise.objective.align import MEANS
 from equipoise.server.predict import Merged, Predict, question_of
 
 Scores = dict[tuple[int | None, str], float]
@@ -95,7 +96,7 @@ def beside(
 ) -> Scores:
     """Every way to predict that this model allows, or those of `names`, on test and validation; and the probe."""
     scores: Scores = {}
-    for entry in predictors(merged):
+    for entry in predictors(merged, names or [predictions.evaluator.config.server.predict]):
         if names is not None and entry.name not in names:
             continue
         for split, name in (("validation", "accuracy/validation"), ("test", "accuracy/merged")):
@@ -105,14 +106,16 @@ def beside(
     return scores
 
 
-def predictors(merged: Merged) -> list[Entry[Predict]]:
-    """The ways to predict that have what they need."""
+def predictors(merged: Merged, own: Collection[str | None] = ()) -> list[Entry[Predict]]:
+    """The ways to predict that have what they need. Of plugins' ways only the run's `own`: what happens to be installed
+    changes no run."""
     has = {
         traits.PROTOTYPES: PROTOTYPES in merged.model,
         traits.BATCH_NORM: any(name.endswith("running_mean") for name in merged.model),
-        traits.MEANS: bool(merged.broadcast),
+        traits.MEANS: MEANS in merged.broadcast,
     }
-    return [entry for entry in PREDICTS if all(has.get(trait, True) for trait in entry.traits)]
+    known = [entry for entry in PREDICTS if not entry.package or entry.name in own]
+    return [entry for entry in known if all(has.get(trait, True) for trait in entry.traits)]
 
 
 def _merged_scores(probabilities: Tensor, labels: Tensor, split: str) -> Scores:

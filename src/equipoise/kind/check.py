@@ -32,6 +32,7 @@ def _line(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
     known = known_of(entry)
     (holds, size), kind = known.summary(), kind_of(entry.name).name
     about = {"name": entry.name, "summary": entry.summary, "kind": kind, "holds": holds, "size": size}
+    about["package"] = entry.package
     return {**about, **known.facts(), **_presence(entry, folder)}
 
 

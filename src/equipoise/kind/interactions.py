@@ -27,6 +27,7 @@ KINDS.register("interactions", module=__name__)(
         figures=figures("accuracy ranking losses lam gradients clients groups router memory drift"),
         unread=(
             "client.augment",
+            "client.terms",
             "server.merge",
             "server.predict",
             "evaluate.clients",

@@ -10,18 +10,22 @@ Beside them: the exchange, which says what travels between server and clients.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
 from equipoise.balance.none import none
+from equipoise.client.groups import Phase
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from equipoise.balance.policy import Balance
     from equipoise.client.finished import Report
     from equipoise.core.values import State
     from equipoise.models.build import Head
+    from equipoise.models.classifier import Classifier
     from equipoise.objective.compose import Objective
     from equipoise.server.merge import Merge
 
@@ -46,6 +50,11 @@ def by_samples() -> Merge:
     return mean
 
 
+def nobody(model: nn.Module) -> Collection[str]:
+    """No weight stays with its client."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Exchange:
     """What travels between server and clients."""
@@ -60,6 +69,8 @@ class Exchange:
     """What a client keeps for its next task, made from its finished task."""
     begin: Callable[[State], State] | None = None
     """What a client holds before its first task, from the model that the server sent."""
+    personal: Callable[[nn.Module], Collection[str]] = nobody
+    """Weights and buffers of the model that stay with their client, beside the groups of `server.personal`."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +107,16 @@ class Method:
     """Whether one client holds everybody's data."""
     head: Head | None = None
     """What turns features into logits; None: a linear layer."""
+    network: Callable[[Classifier], Classifier] | None = None
+    """What is trained in place of the configured network, made from it."""
+    phases: tuple[Phase, ...] = ()
+    """What is trained in which epochs of a round; nothing: everything in all of them."""
     teacher: Teacher | None = None
     for_kind: Any = None
     """What only one kind of data needs of the method; its site reads it."""
     stacks: bool = False
     """Whether an objective of its own can be mapped over clients: torch.vmap takes it, what fills up a batch has no
-    share in it, and it remembers nothing."""
+    share in it, and it remembers nothing from step to step."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from equipoise.config.blocks import MethodOptions
-from equipoise.config.traits import ANY_DATA
+from equipoise.config.traits import ANY_DATA, OWN_MERGE
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 
@@ -21,7 +21,7 @@ class FedadamOptions(MethodOptions):
     tau: float = Field(1e-3, gt=0, description="τ, how adaptive the step may become")
 
 
-@METHODS.register("fedadam", options=FedadamOptions, traits=(ANY_DATA,))
+@METHODS.register("fedadam", options=FedadamOptions, traits=(ANY_DATA, OWN_MERGE))
 def fedadam(options: FedadamOptions) -> Method:
     from equipoise.server.optimise import adam
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from equipoise.config.blocks import MethodOptions
-from equipoise.config.traits import ANY_DATA
+from equipoise.config.traits import ANY_DATA, OWN_MERGE
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 
@@ -19,7 +19,7 @@ class FedavgmOptions(MethodOptions):
     beta: float = Field(0.9, ge=0, lt=1, description="β, the server's momentum")
 
 
-@METHODS.register("fedavgm", options=FedavgmOptions, traits=(ANY_DATA,))
+@METHODS.register("fedavgm", options=FedavgmOptions, traits=(ANY_DATA, OWN_MERGE))
 def fedavgm(options: FedavgmOptions) -> Method:
     from equipoise.server.optimise import momentum
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from equipoise.config.blocks import MethodOptions
 from equipoise.config.choices import LossKind, Schedule, Weighting
-from equipoise.config.traits import HISTORIES, OPEN_LAMBDA
+from equipoise.config.traits import HISTORIES, OPEN_LAMBDA, OWN_MERGE
 from equipoise.core.options import Options
 from equipoise.core.registry import METHODS
 from equipoise.memory.settings import HistoryNeeds, MemoryOptions
@@ -48,7 +48,7 @@ class FeddmmrOptions(MethodOptions):
     server: ServerStep = Field(ServerStep(), description="the server's optimiser")
 
 
-@METHODS.register("feddmmr", options=FeddmmrOptions, traits=(HISTORIES, OPEN_LAMBDA))
+@METHODS.register("feddmmr", options=FeddmmrOptions, traits=(HISTORIES, OPEN_LAMBDA, OWN_MERGE))
 def feddmmr(options: FeddmmrOptions) -> Method:
     from equipoise.objective.modalities import ContrastOptions
     from equipoise.objective.recommend import recommend

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from equipoise.config.blocks import MethodOptions
+from equipoise.config.traits import OWN_MERGE
 from equipoise.core.registry import METHODS
 from equipoise.core.values import ClientUpdate, State
 from equipoise.method.answers import Exchange, Method
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from equipoise.server.merge import ServerState
 
 
-@METHODS.register("statistics", options=MethodOptions)
+@METHODS.register("statistics", options=MethodOptions, traits=(OWN_MERGE,))
 def statistics(options: MethodOptions) -> Method:
     return Method(merge=closed_form, exchange=Exchange(up=False, report=feature_sums), trains=False)
 

@@ -9,9 +9,10 @@ many clients along a leading axis (torch.func).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor
@@ -19,6 +20,10 @@ from torch.nn import functional as F
 
 from equipoise.core.values import Losses, Moment, State
 from equipoise.models.classifier import ModelOutput
+
+
+def _alone(weights: State, *inputs: Tensor) -> NoReturn:
+    raise NotImplementedError("nothing says here what the network would say with other weights")
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class View:
     received: State
     moment: Moment
     share: Tensor | None = None
+    with_weights: Callable[[State], ModelOutput] = _alone
+    """What the network says of the same batch with other weights; no gradient flows there."""
 
     def mean(self, each: Tensor) -> Tensor:
         """The mean of one number per sample."""
@@ -53,6 +60,8 @@ class Net:
 
     forward: Callable[..., Any]
     params: State
+    with_weights: Callable[..., Any] = _alone
+    """(other weights and buffers, inputs) → what the network says with them: no gradients, nothing is touched."""
 
 
 class Batch(NamedTuple):
@@ -75,26 +84,63 @@ Remember = Callable[[View], State]
 """What the objective keeps for the client's next step, in addition to what the server sent."""
 
 
-def objective(base: Mapping[str, Term], align: Term | None = None, remember: Remember | None = None) -> Objective:
-    """An objective for classifiers."""
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """An objective on images, of named terms."""
 
-    def losses(net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
+    base: Mapping[str, Term]
+    align: Term | None = None
+    remember: Remember | None = None
+
+    def __call__(self, net: Net, batch: Batch, received: State, moment: Moment) -> Losses:
         seen: ModelOutput = net.forward(batch.images)
         labels, known = batch.labels, {**received, **batch.recalled}
-        view = View(seen.features, seen.logits, labels, net.params, known, moment, batch.share)
-        parts = {name: term(view) for name, term in base.items()}
+        other = partial(_of_batch, net, batch)
+        view = View(seen.features, seen.logits, labels, net.params, known, moment, batch.share, other)
+        parts = {name: term(view) for name, term in self.base.items()}
         total = torch.stack(list(parts.values())).sum()
         hit = view.mean((seen.logits.detach().argmax(1) == labels).float())
-        return Losses(total, align(view) if align else None, parts, hit, remember(view) if remember else {})
+        memory = self.remember(view) if self.remember else {}
+        return Losses(total, self.align(view) if self.align else None, parts, hit, memory)
 
-    return losses
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """In the first `epochs` of every `cycle` epochs of the run one objective, then the other."""
+
+    first: Objective
+    then: Objective
+    cycle: int
+    epochs: int
+
+    def __call__(self, net: Net, batch: Any, received: State, moment: Moment) -> Losses:
+        chosen = self.first if moment.epoch % self.cycle < self.epochs else self.then
+        return chosen(net, batch, received, moment)
+
+
+def objective(base: Mapping[str, Term], align: Term | None = None, remember: Remember | None = None) -> Objective:
+    """An objective on images."""
+    return Composed(base, align, remember)
+
+
+def _of_batch(net: Net, batch: Batch, weights: State) -> ModelOutput:
+    found: ModelOutput = net.with_weights(weights, batch.images)
+    return found
 
 
 def staged(first: Objective, then: Objective, cycle: int, epochs: int) -> Objective:
-    """Of every `cycle` epochs the first `epochs` use one objective, the rest the other."""
+    return Staged(first, then, cycle, epochs)
 
-    def losses(net: Net, batch: Any, received: State, moment: Moment) -> Losses:
-        chosen = first if moment.epoch % cycle < epochs else then
-        return chosen(net, batch, received, moment)
 
-    return losses
+def with_terms(whole: Objective, terms: Mapping[str, Term], weights: Mapping[str, float]) -> Objective | None:
+    """L_b + Σ_t w_t·t; None where the objective is not made of terms, or has one of that name."""
+    if isinstance(whole, Staged):
+        parts = [with_terms(each, terms, weights) for each in (whole.first, whole.then)]
+        return None if parts[0] is None or parts[1] is None else replace(whole, first=parts[0], then=parts[1])
+    if not isinstance(whole, Composed) or whole.base.keys() & terms.keys():
+        return None
+    return replace(whole, base={**whole.base, **{name: _times(weights[name], term) for name, term in terms.items()}})
+
+
+def _times(weight: float, term: Term) -> Term:
+    return lambda view: weight * term(view)

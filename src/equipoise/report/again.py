@@ -18,8 +18,8 @@ from equipoise.config.schema import NAMED, Config, check
 from equipoise.core.errors import ConfigError
 from equipoise.store.records import Run
 
-FREE = ("name", "seed")
-"""Keys in which presets do not differ."""
+FREE = ("name", "seed", "plugins")
+"""Keys in which presets do not differ; installed plugins are found by what they are asked for."""
 
 
 def again(runs: Sequence[Run]) -> str:
@@ -40,6 +40,8 @@ def again(runs: Sequence[Run]) -> str:
 
 def _request(config: Config) -> list[str] | None:
     """[preset, key=value, …] without the seed; None if no preset leads to the configuration."""
+    if any(plugin.path is not None or plugin.source is not None for plugin in config.plugins):
+        return None
     wanted, fingerprint = _flat(config), config.model_copy(update={"seed": 0}).fingerprint()
     names = {f"{block}.name": wanted[f"{block}.name"] for block in NAMED}
     nearest = sorted(_presets(), key=lambda preset: _distance(wanted, names, _flat(_presets()[preset])))

@@ -167,7 +167,18 @@ def _environment(run: Run) -> str:
     found = run.environment
     parts = {"python": found.get("python"), "torch": found.get("torch"), "numpy": found.get("numpy")}
     versions = ", ".join(f"{name} {version}" for name, version in parts.items() if version)
-    return ", ".join(filter(None, [f"equipoise {run.version}", versions, found.get("machine")]))
+    plugins = [plugin_text(plugin) for plugin in found.get("plugins", [])]
+    return ", ".join(filter(None, [f"equipoise {run.version}", versions, found.get("machine"), *plugins]))
+
+
+def plugin_text(plugin: Mapping[str, Any]) -> str:
+    """The package, its version, and the hash of its code.
+
+    >>> plugin_text({"name": "m", "package": "my-plugin", "version": "0.1", "sha256": "0123456789abcdef"})
+    'plugin my-plugin 0.1 (0123456789ab)'
+    """
+    version = f" {plugin['version']}" if plugin.get("version") else ""
+    return f"plugin {plugin.get('package') or plugin['name']}{version} ({str(plugin.get('sha256'))[:SHORT]})"
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -188,6 +188,8 @@ def _distinct(line: ComparisonRow, lines: Sequence[ComparisonRow], run: Compared
 def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
     """Of the engine's settings only a given `together` counts, because it changes the last bits."""
     kept = {key: value for key, value in config.items() if key not in UNIMPORTANT}
+    if kept.get("plugins"):  # the code counts, not where it lies
+        kept["plugins"] = sorted(f"{plugin['name']} {str(plugin.get('sha256'))[:8]}" for plugin in kept["plugins"])
     together = config.get("engine", {}).get("together")
     return kept if together is None else {**kept, "engine": {"together": together}}
 

@@ -87,6 +87,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
         "bytes": {way: traffic(store, run, way) for way in ("down", "up")},
         "partition": run.partition,
         "version": run.version,
+        "plugins": run.environment.get("plugins", []),
         "created": run.created,
         "finished": run.finished,
         "events": [

@@ -59,11 +59,17 @@ def advance(federation: Federation, engine: Engine, snapshot: Snapshot, begun: B
     for result in begun.answers:
         results.append(result)
         tick(step, len(results), len(begun.tasks), result)
-    now = replace(snapshot, server=replace(snapshot.server, progress=step / federation.config.steps))
+    now = replace(snapshot, server=_server_now(federation, snapshot, step))
     start = federation.start if federation.carries else now.server.model
     updates, refused = admitted(results, start, step)
     after, merged = merge(federation, now, updates, results, step)
     return Advanced(step, begun.tasks, updates, [*engine.take_events(), *refused], start, after, merged)
+
+
+def _server_now(federation: Federation, snapshot: Snapshot, step: int) -> ServerState:
+    """The server's state as a merge sees it, with all that goes down beside the model."""
+    progress, n_clients = step / federation.config.steps, federation.n_clients
+    return replace(snapshot.server, broadcast=snapshot.broadcast, progress=progress, n_clients=n_clients)
 
 
 def plan(federation: Federation, snapshot: Snapshot, step: int) -> list[Task]:
@@ -140,5 +146,5 @@ def merge_latest(federation: Federation, own: Mapping[int, ClientState]) -> tupl
     for client, state in sorted(own.items()):
         counts = federation.roster.counts(client).tolist()
         everybody.append(ClientUpdate(client, sum(counts), state.model, state, {}, counts))
-    server = federation.merge(ServerState(federation.start), everybody)
+    server = federation.merge(ServerState(federation.start, n_clients=federation.n_clients), everybody)
     return server, Merged(server.model, everybody, server.broadcast)

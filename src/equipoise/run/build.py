@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from equipoise.client.groups import Groups, personal, require_groups, trained
+from equipoise.client.groups import Groups, require_groups, trained
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
 from equipoise.core.registry import ENGINES
@@ -17,7 +17,7 @@ from equipoise.engine.roster import Roster
 from equipoise.evaluate.judge import Judge
 from equipoise.kind.site import Site, nothing
 from equipoise.method.answers import Resolved
-from equipoise.method.resolve import resolve
+from equipoise.method.resolve import personal_weights, resolve
 from equipoise.models.build import state_of
 from equipoise.partition.divide import Partition
 from equipoise.server.merge import ServerState
@@ -40,6 +40,8 @@ class Federation:
     notes: tuple[Event, ...] = ()
     """What the data's reader had to say."""
     first_broadcast: Callable[[State], State] = nothing
+    personal: frozenset[str] = frozenset()
+    """Weights and buffers that stay with their client."""
 
     @property
     def clock(self) -> Clock:
@@ -62,10 +64,6 @@ class Federation:
         return replace(after, model={**after.model, **{name: state.model[name] for name in kept}}) if kept else after
 
     @property
-    def personal(self) -> frozenset[str]:
-        return personal(self.config, self.groups)
-
-    @property
     def carries(self) -> bool:
         """Whether clients go on from their own model, because nothing is sent down to them."""
         return self.method.carries
@@ -77,7 +75,7 @@ def build(config: Config, data_path: Path | None = None) -> Federation:
     require_groups(config, built.model.groups)
     start = state_of(built.model)
     parts = (built.partition, built.site, built.judge, start, built.model.groups, built.notes, built.first_broadcast)
-    return Federation(config, method, *parts)
+    return Federation(config, method, *parts, personal=personal_weights(config, method, built.model))
 
 
 def make_engine(site: Site) -> Engine:

@@ -32,11 +32,12 @@ from equipoise.config.loader import (
     source_flat,
     value_of,
 )
+from equipoise.config.plugins import KEY, with_plugins
 from equipoise.config.schema import Config, check
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import suggestion
 
-KEYS = ("preset", *SWEEP_KEYS)
+KEYS = ("preset", KEY, *SWEEP_KEYS)
 Point = tuple[str, tuple[Any, ...]]
 """A row's label, and its value on each axis."""
 Overrides = Sequence[str] | Mapping[str, Any]
@@ -80,7 +81,8 @@ def load_grid(source: str, overrides: Overrides = (), seeds: Any = None, name: s
     scale, fixed, given = _given(overrides, plan.get("scales") or {})
     axes = {key: values for key, values in {**_listed(plan.get("grid") or {}), **given}.items() if key not in fixed}
     data_path = fixed.pop("data.path", None)
-    common = flat(plan.get("base") or {})
+    code = {KEY: plan[KEY]} if plan.get(KEY) else {}
+    common = with_plugins(flat((plan.get("base") or {}) | code), path.parent)
     base = layered(layered(source_flat(str(plan.get("preset", "fedavg"))), common), flat(scale.settings))
     named = plan.get("cells") or {"": {}}
     if not isinstance(named, Mapping):
@@ -110,8 +112,9 @@ def _given(overrides: Overrides, scales: Mapping[str, Any]) -> tuple[Scale, Flat
     """The chosen scale, what is fixed, and the axes of overrides."""
     if isinstance(overrides, Mapping):
         rest = {key: value for key, value in overrides.items() if key != "scale"}
-        axes = {key: list(value) for key, value in flat(rest).items() if isinstance(value, list | tuple)}
-        fixed = {key: value for key, value in flat(rest).items() if key not in axes}
+        settings = flat_overrides(rest)
+        axes = {key: list(value) for key, value in settings.items() if isinstance(value, list | tuple) and key != KEY}
+        fixed = {key: value for key, value in settings.items() if key not in axes}
         return _scale(scales, overrides.get("scale")), fixed, axes
     asked = [text.removeprefix("scale=") for text in overrides if text.startswith("scale=")]
     fixed, axes = _split([text for text in overrides if not text.startswith("scale=")])
@@ -182,7 +185,7 @@ def _split(overrides: Sequence[str]) -> tuple[Flat, dict[str, list[Any]]]:
     for text in overrides:
         key, _, value = text.partition("=")
         parts = value.split(",")
-        if len(parts) > 1 and not value.startswith(("[", "{")):
+        if len(parts) > 1 and not value.startswith(("[", "{")) and key != KEY:
             if "" in parts:
                 raise ConfigError([Problem(key, f"an empty value in '{value}'")])
             (canonical,) = flat_overrides([f"{key}=0"])

@@ -8,6 +8,7 @@ from typing import Literal
 
 from equipoise import __version__
 from equipoise.config.schema import check
+from equipoise.core.errors import PluginError
 from equipoise.run.grid import Cell, Grid
 from equipoise.run.matching import runs_of
 from equipoise.store import blobs, read
@@ -70,13 +71,20 @@ def is_here(store: Store, run: Run) -> bool:
     return run.status != "running" and all(blobs.is_there(store, d) for each in newest for d in each.manifest.values())
 
 
+def _training(run: Run) -> str | None:
+    try:
+        return check(run.config).training_fingerprint()
+    except PluginError:  # its code is not here, or is another one
+        return None
+
+
 def trained_clients(store: Store, grid: Grid, contents: Contents) -> dict[str, str]:
     """Training hash → a run that is done and has those clients, for what the cells need."""
     cells = {key: cell for cell in grid.cells if (key := cell.config.training_fingerprint()) is not None}
     found: dict[str, str] = {}
     for run in read.runs(store, status="done") if cells else []:
         if run.version == __version__ and run.config["communication"] == "one-shot":
-            key = check(run.config).training_fingerprint()
+            key = _training(run)
             is_same = key is not None and key in cells and run.environment["content"] == contents.of(cells[key])
             if is_same and is_here(store, run):
                 found[str(key)] = run.run_id

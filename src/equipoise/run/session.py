@@ -150,7 +150,7 @@ def folder_of(run: Run, given: Path | None) -> Path | None:
     return given or (Path(known) if known else None)
 
 
-def require_same_data(run: Run, federation: Federation, folder: Path | None) -> dict[str, str | int | None]:
+def require_same_data(run: Run, federation: Federation, folder: Path | None) -> dict[str, Any]:
     """What surrounds the federation now; refused if its data is not what the run began with."""
     here = surroundings(federation, folder)
     if here["content"] != run.environment["content"] or federation.partition.fingerprint != run.partition:
@@ -159,9 +159,10 @@ def require_same_data(run: Run, federation: Federation, folder: Path | None) -> 
     return here
 
 
-def surroundings(federation: Federation, data_path: Path | None) -> dict[str, str | int | None]:
+def surroundings(federation: Federation, data_path: Path | None) -> dict[str, Any]:
     """What the numbers depend on beside the configuration: the data's folder and content, and what computes."""
     folder = data_folder(data_path)
+    plugins = [plugin.model_dump(exclude={"source"}) for plugin in federation.config.plugins]
     return {
         "data_path": str(folder.expanduser().resolve()) if folder else None,
         "content": federation.judge.content,
@@ -172,6 +173,7 @@ def surroundings(federation: Federation, data_path: Path | None) -> dict[str, st
         "torch": torch.__version__,
         "numpy": np.__version__,
         "machine": platform.machine(),
+        **({"plugins": plugins} if plugins else {}),
     }
 
 

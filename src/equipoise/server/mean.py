@@ -27,6 +27,11 @@ def mean(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
     return replace(state, model=weighted_mean(updates, state.model))
 
 
+def client_mean(updates: Sequence[ClientUpdate], before: State) -> State:
+    """The mean in which every client counts alike, however many samples it has."""
+    return weighted_mean([replace(update, samples=1) for update in updates], before)
+
+
 def weighted_mean(updates: Sequence[ClientUpdate], before: State | None = None) -> State:
     """`before` is what the clients started from: rows that nobody touched stay as they were."""
     ordered = sorted(updates, key=lambda update: update.client)

@@ -20,6 +20,8 @@ class ServerState:
     broadcast: State = field(default_factory=dict)
     progress: float = 0.0
     """p of the whole run, for what goes by a schedule."""
+    n_clients: int = 0
+    """Of the federation, whether or not they took part; 0: not known."""
 
 
 Merge = Callable[[ServerState, Sequence[ClientUpdate]], ServerState]

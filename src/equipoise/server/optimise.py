@@ -3,6 +3,7 @@
     Δ = Σ_k (n_k / n)·w_k − w
     momentum:  m ← β·m + Δ                                    w ← w + η·s(p)·m
     adam:      m ← β₁·m + (1−β₁)·Δ    v ← β₂·v + (1−β₂)·Δ²    w ← w + η·s(p)·m / (√v + τ)
+    yogi:      m ← β₁·m + (1−β₁)·Δ    v ← v − (1−β₂)·Δ²·sign(v − Δ²)    w ← w + η·s(p)·m / (√v + τ)
 
 Only trainable weights take the step, and of tables that clients hold in part the rows that somebody held: a row that
 nobody touched has no update, and neither moves nor forgets. BatchNorm statistics are averaged: an adaptive step can
@@ -41,10 +42,26 @@ def momentum(lr: float, beta: float, goes: Schedule = "none") -> Merge:
 
 
 def adam(lr: float, beta1: float, beta2: float, tau: float, goes: Schedule = "none") -> Merge:
+    def second(v: Tensor, square: Tensor) -> Tensor:
+        return beta2 * v + (1 - beta2) * square
+
+    return _adaptive(second, lr, beta1, tau, goes)
+
+
+def yogi(lr: float, beta1: float, beta2: float, tau: float, goes: Schedule = "none") -> Merge:
+    def second(v: Tensor, square: Tensor) -> Tensor:
+        return v - (1 - beta2) * square * torch.sign(v - square)
+
+    return _adaptive(second, lr, beta1, tau, goes)
+
+
+def _adaptive(second: Callable[[Tensor, Tensor], Tensor], lr: float, beta1: float, tau: float, goes: Schedule) -> Merge:
+    """`second`: (v, Δ²) → the next v."""
+
     def step(delta: Tensor, buffers: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         zero = torch.zeros_like(delta)
         m = beta1 * buffers.get("m", zero) + (1 - beta1) * delta
-        v = beta2 * buffers.get("v", zero) + (1 - beta2) * delta.square()
+        v = second(buffers.get("v", zero), delta.square())
         return lr * m / (v.sqrt() + tau), {"m": m, "v": v}
 
     return _stepping(step, goes)

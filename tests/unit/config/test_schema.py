@@ -79,7 +79,7 @@ def test_a_name_alone_is_a_block():
 
 def test_blocks_of_one_configuration_cover_the_schema():
     blocks = {key for key, field in Config.model_fields.items() if not isinstance(field.default, str | int | None)}
-    assert blocks == {*NAMED, *PLAIN, "limits"}
+    assert blocks == {*NAMED, *PLAIN, "limits", "plugins"}
 
 
 def test_every_setting_of_every_block_is_described():

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
 
-from equipoise.core.errors import UnknownName
+from equipoise.core.errors import PluginError, UnknownName
 from equipoise.core.options import Options
 from equipoise.core.registry import (
     BALANCES,
@@ -100,8 +101,12 @@ def test_two_files_cannot_claim_one_name(things):
 
     assert things.names() == ["circle", "square"]
     for name, aliases in (("circle", ()), ("other", ("disc",))):
-        with pytest.raises(AssertionError, match="is registered twice"):
+        with pytest.raises(PluginError, match="is registered twice") as caught:
             things.register(name, aliases=aliases)(intruder)
+        assert re.search(
+            r"a_room_for_tests \(.*circle\.py, line 8\) and tests \(.*test_registry\.py, line \d+\)", caught.value.where
+        )
+    assert things.names() == ["circle", "square"]
 
 
 def test_the_same_file_may_be_read_again(things):

@@ -7,7 +7,7 @@ import torch
 
 from equipoise.core.values import ClientUpdate
 from equipoise.server.merge import Merge, ServerState
-from equipoise.server.optimise import adam, momentum, trainable
+from equipoise.server.optimise import adam, momentum, trainable, yogi
 from tests.conftest import update
 
 
@@ -102,3 +102,15 @@ def test_rows_that_nobody_holds_neither_move_nor_forget(merge):
     for values in ([5.0], [9.0]):
         alone = merge(alone, [update(0, 1, {"items": torch.tensor(values)[:, None]})])
     assert second.model["items"][2:].tolist() == alone.model["items"].tolist()
+
+
+def test_the_second_moment_of_yogi_by_hand():
+    merge = yogi(lr=1.0, beta1=0.0, beta2=0.9, tau=0.0)
+    first = merge(ServerState(scalar(0.0)), [update(0, 1, scalar(2.0))])
+    # v = 0 − 0.1·4·sign(0 − 4) = 0.4; w = 2/√0.4
+    assert first.memory["v/w"].item() == pytest.approx(0.4)
+    assert first.model["w"].item() == pytest.approx(2 / 0.4**0.5)
+    behind = {"w": first.model["w"] + 0.5}
+    second = merge(first, [update(0, 1, behind)])
+    # Δ² = 0.25 < v: v = 0.4 − 0.1·0.25 = 0.375, where Adam's would be 0.9·0.4 + 0.1·0.25 = 0.385
+    assert second.memory["v/w"].item() == pytest.approx(0.375)

@@ -23,6 +23,7 @@ from equipoise.memory.product import FeatureRows
 from equipoise.memory.settings import HistoryNeeds
 from equipoise.memory.windows import History
 from equipoise.method.answers import Resolved
+from equipoise.method.resolve import personal_weights
 from equipoise.models.build import build_recommender
 from equipoise.models.recommender import Recommender
 from equipoise.models.settings import SasrecOptions
@@ -114,6 +115,8 @@ class HistorySite:
             keeps_buffers=method.carries,
             report=exchange.report,
             keep=exchange.keep,
+            phases=method.phases,
+            personal=personal_weights(self.config, method, model),
         )
 
     def answer(self, recipe: Recipe, task: Task) -> State:

@@ -31,6 +31,7 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     site = SampleSite(config, method, splits.train, indices, n_classes, splits.inputs, local)
     model = site.network()
     require.parameters(method, model)
+    require.phases(config, method, model)
     require.axis(config, method, model)
     require.batches(site, model)
     if method.teacher is not None and len(splits.public) < 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
+from equipoise.client.groups import in_phase
 from equipoise.client.together import stacks
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
@@ -17,6 +18,24 @@ def parameters(method: Resolved, model: nn.Module) -> None:
     if method.trains and not any(parameter.requires_grad for parameter in model.parameters()):
         what = "this method and this model together have nothing to train"
         raise ConfigError(what, where="model", fix="choose another model, or method=statistics")
+
+
+def phases(config: Config, method: Resolved, model: nn.Module) -> None:
+    """A method that trains one part of the model after another needs epochs for each, and parts that can learn."""
+    if not method.phases:
+        return
+    name, counted = config.method.name, sum(phase.epochs or 0 for phase in method.phases)
+    if counted >= config.client.epochs:
+        what = f"the first phases of {name} take {counted} of {config.client.epochs} epochs: the last would have none"
+        raise ConfigError(what, where="client.epochs", fix=f"set client.epochs={counted + 1} or more")
+    if config.client.stages:
+        what = f"{name} itself says what is trained when"
+        raise ConfigError(what, where="client.stages", fix="leave it out, or choose another method")
+    learning = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
+    for phase in method.phases:
+        if learning.isdisjoint(in_phase([phase], model.groups, 0) or ()):  # type: ignore[arg-type]
+            what = f"{name} trains {' and '.join(phase.groups)} alone for a while, and nothing there can be trained"
+            raise ConfigError(what, where="model", fix="choose a model with a trained encoder and a trained head")
 
 
 def axis(config: Config, method: Resolved, model: nn.Module) -> None:

@@ -23,6 +23,7 @@ from equipoise.core.values import Indices, Labels, Samples, State, Task
 from equipoise.data.inputs import Inputs
 from equipoise.kind.site import Arrays, Shared, ragged, unragged
 from equipoise.method.answers import Resolved
+from equipoise.method.resolve import personal_weights
 from equipoise.models.build import build_model
 from equipoise.models.classifier import Classifier
 from equipoise.models.outputs import InputReader
@@ -88,7 +89,8 @@ class SampleSite:
         return cls(config, method, samples, indices, n_classes, inputs, local)
 
     def network(self) -> Classifier:
-        return build_model(self.config.model, self.shape, self.n_classes, self.config.seed, self.method.head)
+        model = build_model(self.config.model, self.shape, self.n_classes, self.config.seed, self.method.head)
+        return model if self.method.network is None else self.method.network(model)
 
     @cached_property
     def together(self) -> int:
@@ -107,17 +109,17 @@ class SampleSite:
 
     def recipe(self) -> Recipe:
         config, method, exchange = self.config, self.method, self.method.exchange
-        work = SampleWork(config, config.clock, self.train, self.inputs)
+        work, network = SampleWork(config, config.clock, self.train, self.inputs), self.network()
 
         def feed(task: Task) -> SampleFeed:
             memory = task.own.memory
-            if exchange.begin is not None:
-                memory = {**exchange.begin(task.shared), **memory}
+            if exchange.begin is not None and not memory:
+                memory = exchange.begin({name: task.shared[name] for name in network.state_dict()})
             return SampleFeed(work, task, self.indices[task.client], self.counts(task.client), memory)
 
         return Recipe(
             config,
-            self.network(),
+            network,
             method.objective,
             method.balance,
             work,
@@ -125,6 +127,8 @@ class SampleSite:
             keeps_buffers=method.carries,
             report=exchange.report,
             keep=exchange.keep,
+            phases=method.phases,
+            personal=personal_weights(config, method, network),
         )
 
     def answer(self, recipe: Recipe, task: Task) -> State:

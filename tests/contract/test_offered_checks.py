@@ -1,0 +1,58 @@
+"""What `equipoise.testing` offers to others holds for our own things."""
+
+from __future__ import annotations
+
+import pytest
+
+from equipoise import testing
+from equipoise.core.registry import AGGREGATES, BALANCES, PREDICTS, SPLITTERS, TERMS
+from equipoise.partition.users import UsersOptions
+
+LABELLED = [entry.name for entry in SPLITTERS if not issubclass(entry.options, UsersOptions)]
+
+
+@pytest.mark.parametrize("name", AGGREGATES.names())
+def test_merges(name: str) -> None:
+    testing.check_merge(name)
+
+
+@pytest.mark.parametrize("name", TERMS.names())
+def test_terms(name: str) -> None:
+    testing.check_term(name)
+
+
+@pytest.mark.parametrize("name", PREDICTS.names())
+def test_predictors(name: str) -> None:
+    testing.check_predictor(name)
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_splitters(name: str) -> None:
+    testing.check_splitter(name)
+
+
+@pytest.mark.parametrize("name", ["digits", "synthetic"])
+def test_datasets(name: str) -> None:
+    testing.check_dataset(name)
+
+
+@pytest.mark.parametrize("name", ["constant", "decoupled-hinge"])
+def test_policies(name: str) -> None:
+    testing.check_policy(name)
+
+
+def test_rules() -> None:
+    ill, well = ({"hr@10/uni100": [value]} for value in (0.96, 0.94))
+    testing.check_rule("too-good", testing.recording_of(server=ill), testing.recording_of(server=well))
+
+
+def test_there_is_a_check_for_what_a_plugin_can_bring() -> None:
+    assert set(testing.__all__) == {
+        *(
+            f"check_{each}"
+            for each in ("method", "policy", "merge", "splitter", "model", "dataset", "rule", "predictor")
+        ),
+        "check_term",
+        "recording_of",
+    }
+    assert set(BALANCES.names()) >= {"constant", "decoupled-hinge"}
