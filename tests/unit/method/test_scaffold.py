@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
+from equipoise.client.finished import Finished
 from equipoise.core.errors import ConfigError
-from equipoise.core.values import ClientUpdate
+from equipoise.core.values import ClientState, ClientUpdate, Task
 from equipoise.engine.local import Local
+from equipoise.method.scaffold import ScaffoldOptions, scaffold
 from equipoise.run.advance import plan
 from equipoise.run.build import build
 from equipoise.run.loop import first_snapshot
+from equipoise.server.merge import ServerState
 from equipoise.server.optimise import trainable
 from tests.conftest import one_shot, records, tiny
 
@@ -71,6 +75,34 @@ def test_the_servers_rate_shortens_its_step():
 def test_weights_that_stay_at_home_send_no_control_variate():
     for update in trained(tiny("method=scaffold", "server.personal=[head]")):
         assert all(name.startswith("encoder.") for name in update.own.report)
+
+
+CURVATURE, CENTRE, STEPS = np.array([1.0, 4.0, 0.5]), np.array([2.0, -1.0, 10.0]), (5, 2, 9)
+"""Clients that minimise ½·q_k·(w − m_k)², and how many steps they take in a round."""
+
+
+def a_round(state: ServerState, memories: dict, momentum: float, lr: float = 0.02) -> ServerState:
+    """Steps along the corrected gradient by hand, then the method's own keep, report and merge."""
+    method, updates = scaffold(ScaffoldOptions()), []
+    for k in range(3):
+        memory = memories.get(k) or method.exchange.begin(state.model)
+        c, w, m = state.broadcast.get("c/w", torch.zeros(1)), state.model["w"], torch.zeros(1)
+        for _ in range(STEPS[k]):
+            m = momentum * m + CURVATURE[k] * (w - CENTRE[k]) - memory["c_k/w"] + c
+            w = w - lr * m
+        task = Task(0, k, range(1), {**state.model, **state.broadcast})
+        done = Finished(task, {"w": w}, memory, np.full(STEPS[k], lr), momentum, None, None)
+        memories[k] = method.exchange.keep(done)
+        updates.append(ClientUpdate(k, 1, {"w": w}, ClientState(report=method.exchange.report(done)), {}))
+    return method.merge(state, updates)
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_on_quadratics_it_settles_at_the_optimum_of_all_however_many_steps_each_takes(momentum):
+    state, memories = ServerState({"w": torch.zeros(1, dtype=torch.float64)}, n_clients=3), {}
+    for _ in range(1000):
+        state = a_round(state, memories, momentum)
+    assert state.model["w"].item() == pytest.approx((CURVATURE * CENTRE).sum() / CURVATURE.sum(), abs=1e-4)
 
 
 @pytest.mark.parametrize(
