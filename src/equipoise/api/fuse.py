@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from equipoise.api.choose import AnyRun, found
 from equipoise.api.handle import RunHandle
 from equipoise.api.place import StoreAt, existing
-from equipoise.api.train import kept_threads
 from equipoise.core.exchanges import needs_second_exchange
+from equipoise.core.threads import kept_threads
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,8 +9,8 @@ A table says which columns are categories; every other column but the label must
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from equipoise.core.registry import DATASETS, suggestion
 from equipoise.core.values import Labels, Samples
 from equipoise.data.columns import PARQUET, SEPARATORS, read_table
 from equipoise.data.fixed_test import SHARE, held_out
-from equipoise.data.inputs import Array, LabelledSet
+from equipoise.data.inputs import Array, LabelledSet, Standardised
 from equipoise.data.known import AS_THE_FILE, KNOWN, Known
 from equipoise.data.own import OWN_FILES, OwnPlace, own_path
 
@@ -49,17 +49,8 @@ class TabularFileOptions(TabularOptions):
     test_share: float = Field(SHARE, gt=0, lt=1, description="share of each class that is held out for test")
 
 
-@dataclass(frozen=True)
-class ColumnInputs:
+class ColumnInputs(Standardised):
     """Rows of numbers, standardised by column."""
-
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        """What comes back from JSON are lists."""
-        object.__setattr__(self, "mean", tuple(self.mean))
-        object.__setattr__(self, "std", tuple(self.std))
 
     def prepare(self, stored: Array | Tensor) -> Tensor:
         import torch
@@ -76,9 +67,6 @@ class ColumnInputs:
 
     def shape(self, stored: Array) -> tuple[int, ...]:
         return stored.shape[1:]
-
-    def facts(self) -> Mapping[str, Any]:
-        return asdict(self)
 
 
 @DATASETS.register("breast-cancer", aliases=("breast_cancer",), options=TabularOptions)
