@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from equipoise.cli.options import Json, Name, named, print_list, titled
+from equipoise.cli.options import Json, Name, about, named, print_list, titled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,10 +40,7 @@ def described() -> list[dict[str, Any]]:
 
     return [
         {
-            "name": entry.name,
-            "aliases": list(entry.aliases),
-            "package": entry.package,
-            "summary": entry.summary,
+            **about(entry),
             **_parts(entry.doc),
             "parameters": dict(_defaults(entry.options)),
         }

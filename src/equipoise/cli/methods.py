@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from equipoise.cli.options import Json, Name, named, print_list, titled
+from equipoise.cli.options import Json, Name, about, named, print_list, titled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,8 +21,8 @@ def _show(console: Console, entry: Mapping[str, Any]) -> None:
 
     console.print(f"{titled(entry)}  {escape(entry['summary'])}")
     console.print(f"    {entry['answers']}", style="dim", markup=False)
-    for key, about in entry["parameters"].items():
-        console.print(f"    method.{key}={about['default']}  {about['description']}")
+    for key, setting in entry["parameters"].items():
+        console.print(f"    method.{key}={setting['default']}  {setting['description']}")
 
 
 def described() -> list[dict[str, Any]]:
@@ -30,10 +30,7 @@ def described() -> list[dict[str, Any]]:
 
     return [
         {
-            "name": entry.name,
-            "aliases": list(entry.aliases),
-            "package": entry.package,
-            "summary": entry.summary,
+            **about(entry),
             "answers": entry.doc.partition("\n\n")[2].strip(),
             "parameters": dict(_parameters(entry.options)),
         }

@@ -74,6 +74,16 @@ def print_list(entries: list[dict[str, Any]], show: Show, as_json: bool) -> None
         show(console, entry)
 
 
+def about(entry: Any) -> dict[str, Any]:
+    """What lists say of every registered thing."""
+    return {
+        "name": entry.name,
+        "aliases": list(entry.aliases),
+        "package": entry.package,
+        "summary": entry.summary,
+    }
+
+
 def titled(entry: Mapping[str, Any]) -> str:
     """A listed thing as a line begins with it: its name, aliases, and the package it comes from."""
     from rich.markup import escape
