@@ -13,7 +13,7 @@ from pydantic import Field
 
 from equipoise.balance.constant import ConstantOptions, constant
 from equipoise.config.blocks import MethodOptions
-from equipoise.config.traits import NEEDS_ROUNDS
+from equipoise.config.traits import NEEDS_ROUNDS, OWN_MERGE
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Exchange, Method
 from equipoise.method.beside import zeros
@@ -28,7 +28,7 @@ class FeddynOptions(MethodOptions):
     alpha: float = Field(0.1, gt=0, description="α, how strongly clients are held to what the server sent")
 
 
-@METHODS.register("feddyn", options=FeddynOptions, traits=(NEEDS_ROUNDS,))
+@METHODS.register("feddyn", options=FeddynOptions, traits=(NEEDS_ROUNDS, OWN_MERGE))
 def feddyn(options: FeddynOptions) -> Method:
     from equipoise.objective.classify import cross_entropy
     from equipoise.objective.compose import objective

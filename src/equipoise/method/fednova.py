@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from equipoise.config.blocks import MethodOptions
-from equipoise.config.traits import ANY_DATA
+from equipoise.config.traits import ANY_DATA, OWN_MERGE
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Exchange, Method
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from equipoise.core.values import State
 
 
-@METHODS.register("fednova", options=MethodOptions, traits=(ANY_DATA,))
+@METHODS.register("fednova", options=MethodOptions, traits=(ANY_DATA, OWN_MERGE))
 def fednova(options: MethodOptions) -> Method:
     from equipoise.server.normalised import REACH, normalised
 

@@ -7,7 +7,7 @@ Source: Reddi et al., "Adaptive Federated Optimization", 2021, algorithm 2.
 
 from __future__ import annotations
 
-from equipoise.config.traits import ANY_DATA
+from equipoise.config.traits import ANY_DATA, OWN_MERGE
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Method
 from equipoise.method.fedadam import FedadamOptions
@@ -17,7 +17,7 @@ class FedyogiOptions(FedadamOptions):
     name: str = "fedyogi"
 
 
-@METHODS.register("fedyogi", options=FedyogiOptions, traits=(ANY_DATA,))
+@METHODS.register("fedyogi", options=FedyogiOptions, traits=(ANY_DATA, OWN_MERGE))
 def fedyogi(options: FedyogiOptions) -> Method:
     from equipoise.server.optimise import yogi
 

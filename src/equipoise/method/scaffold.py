@@ -14,7 +14,7 @@ from pydantic import Field
 
 from equipoise.balance.constant import ConstantOptions, constant
 from equipoise.config.blocks import MethodOptions
-from equipoise.config.traits import NEEDS_ROUNDS, NEEDS_SGD
+from equipoise.config.traits import NEEDS_ROUNDS, NEEDS_SGD, OWN_MERGE
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import Exchange, Method
 from equipoise.method.beside import zeros
@@ -29,7 +29,7 @@ class ScaffoldOptions(MethodOptions):
     lr: float = Field(1.0, gt=0, description="η, the server's learning rate")
 
 
-@METHODS.register("scaffold", options=ScaffoldOptions, traits=(NEEDS_ROUNDS, NEEDS_SGD))
+@METHODS.register("scaffold", options=ScaffoldOptions, traits=(NEEDS_ROUNDS, NEEDS_SGD, OWN_MERGE))
 def scaffold(options: ScaffoldOptions) -> Method:
     from equipoise.objective.classify import cross_entropy
     from equipoise.objective.compose import objective
