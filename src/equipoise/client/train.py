@@ -96,7 +96,8 @@ def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
                     _take(recipe, weights, going, steps, trace)
     PULSE.beat(0.0)
     n, seconds = len(tasks), (perf_counter() - started) / len(tasks)
-    trace.add({f"grad/unreached/{name}": np.ones(n) for name in weights.unreached}, np.arange(n))
+    unreached_weights = weights.unreached if trace.steps.any() else ()
+    trace.add({f"grad/unreached/{name}": np.ones(n) for name in unreached_weights}, np.arange(n))
     results = {}
     for place, trainee, states, means in zip(order, trainees, weights.states(), trace.means(), strict=True):
         results[place] = _result(recipe, trainee, *states, means | {"seconds": seconds})

@@ -285,7 +285,7 @@ def test_a_client_tells_of_its_own_images_what_its_trained_model_sees(images):
 
 
 def test_a_method_keeps_for_the_next_task_what_it_makes_of_the_finished_one(images):
-    """Beside what the objective remembers, and with the task, its length and its last learning rate to make it from."""
+    """Beside what the objective remembers, and with the task and the learning rate of every step to make it from."""
     recipe = recipe_of(tiny("client.batch=20", "client.lr=0.5", "rounds=4", "client.schedule=cosine"))
     kept: list = []
 
@@ -297,14 +297,15 @@ def test_a_method_keeps_for_the_next_task_what_it_makes_of_the_finished_one(imag
         return replace(recipe.objective(net, batch, received, moment), memory={"n": torch.ones(1)})
 
     task = first_task(recipe, range(2, 4), step=2)
-    update = trained(replace(recipe, objective=remembering, keep=keep), images, task)
+    update = trained(replace(recipe, objective=remembering, keep=keep, keeps_buffers=False), images, task)
     assert update.own.memory.keys() == {"n", "moved"}
     assert torch.equal(update.own.memory["moved"], update.model["head.bias"] - task.shared["head.bias"])
     assert update.own.report == {}
     (done,) = kept
-    assert (done.task, done.n_steps) == (task, 2 * 3)
+    assert done.task == task
     assert done.memory == {"n": torch.ones(1)}
-    assert done.lr == pytest.approx(0.5 * schedule("cosine", 3 / 4))  # of the last epoch, the fourth of four
+    third, fourth = (0.5 * schedule("cosine", place / 4) for place in (2, 3))  # of four epochs, three steps each
+    assert done.rates.tolist() == pytest.approx([third] * 3 + [fourth] * 3)
     assert done.model is update.model
 
 
