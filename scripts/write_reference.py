@@ -170,14 +170,15 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ),
     ],
     "data list": [
-        ("name, summary, kind", "the set, one sentence, and `images` or `interactions`"),
+        ("name, summary, kind", "the set, one sentence, and `images`, `tabular rows` or `interactions`"),
+        ("holds, size", "what it holds, and how much, in words"),
         ("package", "the plugin that brings it, with its version; empty for ours"),
-        ("classes, shape, train, test", "images: what was published of the set"),
+        ("classes, shape, columns, train, test", "images and tabular rows: what was published of the set"),
         ("users, items, interactions", "interactions: what was published; null where it depends on your file"),
         ("found, where", "whether its files are there, and where: a path, `embedded`, `incomplete: …` or null"),
     ],
     "data check": [
-        ("name, kind", "the set, and `images` or `interactions`"),
+        ("name, kind", "the set, and `images`, `tabular rows` or `interactions`"),
         ("is_complete", "whether all counts are the published ones"),
         ("files", "[{path, bytes, sha256, md5, checksum}]; `checksum` is `matches` or `unknown`"),
         ("classes, shape", "images: class names; channels × height × width"),

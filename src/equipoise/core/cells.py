@@ -31,7 +31,7 @@ def captured(entries: Sequence[Entry[Any]]) -> str:
     """The source of these things, which `__main__` registered; the same text for the same code."""
     namespace = vars(sys.modules[MAIN])
     texts = [tree for tree in map(_parsed, _texts(entries, namespace)) if tree is not None]
-    bundle = Bundle(dict(_definitions(texts)), namespace)
+    bundle = CellSource(dict(_definitions(texts)), namespace)
     for entry in sorted(entries, key=lambda entry: (entry.kind, entry.name)):
         bundle.take(_statement(entry), f"{entry.kind} '{entry.name}' ({entry.origin.file}, line {entry.origin.line})")
     future = {alias.name for tree in texts for alias in _future(tree)}
@@ -52,7 +52,7 @@ def run_cells(name: str, source: str) -> None:
 
 
 @dataclass
-class Bundle:
+class CellSource:
     """Statements in the order in which they can be run."""
 
     known: Mapping[str, ast.stmt]
