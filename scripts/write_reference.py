@@ -27,7 +27,7 @@ import typer
 import equipoise
 from equipoise.cli import app
 from equipoise.cli.rules import described as described_rules
-from equipoise.config import aliases, blocks, loader, schema
+from equipoise.config import aliases, blocks, loader, named, schema
 from equipoise.core import errors, registry
 from equipoise.core.options import Options
 
@@ -495,18 +495,16 @@ def config() -> Iterator[str]:
         " error; all problems are reported at once. `data=x`, `partition=x`, `model=x`, `method=x`, `balance=x` and"
         " `engine=x` are short for `….name=x`. Choosing another name drops the settings that belonged to the old one."
     )
-    top = {
-        key: field for key, field in schema.Config.model_fields.items() if key not in {**schema.NAMED, **schema.PLAIN}
-    }
+    top = {key: field for key, field in schema.Config.model_fields.items() if key not in {**named.NAMED, **named.PLAIN}}
     yield "## The run"
     yield keys_table("", top)
     yield "`preset: x` in a file puts preset x underneath it. `data.path=…` names the data folder, on the command only."
-    for name, options in schema.PLAIN.items():
+    for name, options in named.PLAIN.items():
         yield f"## {name}"
         yield options.__doc__ or ""
         yield keys_table(f"{name}.", options.model_fields, CHOSEN)
         yield from _nested(name)
-    for name, known in schema.NAMED.items():
+    for name, known in named.NAMED.items():
         yield from _named_block(name, known)
     yield "## Names that are understood"
     yield "These are accepted everywhere and printed in canonical form."
@@ -518,14 +516,14 @@ def config() -> Iterator[str]:
 
 def _nested(block: str) -> Iterator[str]:
     """The settings of the named blocks inside of a block."""
-    for path, known in schema.NESTED.items():
+    for path, known in named.NESTED.items():
         for entry in known if path.startswith(f"{block}.") else ():
             if own := own_fields(entry.options, blocks.AggregateOptions):
                 yield f"With `{path}={entry.name}`:"
                 yield keys_table(f"{path}.", own)
 
 
-CHOSEN = {path: ", ".join(f"`{name}`" for name in known.names()) + " or null" for path, known in schema.NESTED.items()}
+CHOSEN = {path: ", ".join(f"`{name}`" for name in known.names()) + " or null" for path, known in named.NESTED.items()}
 """What a named block inside of another can be."""
 BLOCKS = {
     "method": blocks.MethodOptions,

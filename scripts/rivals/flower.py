@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from equipoise.bench.job import BenchmarkJob
-from equipoise.config.schema import check
+from equipoise.config.check import check
 from equipoise.core.codec import decode, encode
 from equipoise.core.errors import EngineError
 from equipoise.core.machine import cores

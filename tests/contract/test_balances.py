@@ -15,8 +15,8 @@ from equipoise.client.train import Recipe, train
 from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode
 from equipoise.core.registry import BALANCES
-from equipoise.core.values import ClientUpdate, Images, Moment, Task
-from equipoise.data.augment import normalise
+from equipoise.core.values import ClientUpdate, Moment, Samples, Task
+from equipoise.data.inputs import PixelInputs
 from equipoise.engine.local import Local
 from equipoise.engine.messages import results_message, results_of, tasks_message, tasks_of
 from equipoise.method.resolve import resolve
@@ -28,7 +28,7 @@ from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate
 from tests.conftest import assert_same, nobody, numbers, one_shot, records, tiny, under
 
-MEAN, STD = (0.4, 0.5, 0.6), (0.2, 0.3, 0.4)
+INPUTS = PixelInputs((0.4, 0.5, 0.6), (0.2, 0.3, 0.4))
 LR = 0.05
 METHOD = ("method=etf-align", "model.hidden=16")
 
@@ -39,16 +39,16 @@ def name(request) -> str:
 
 
 @pytest.fixture
-def images(rng) -> Images:
+def images(rng) -> Samples:
     """40 images of four of the five classes."""
-    return Images(rng.integers(0, 256, (40, 1, 8, 8), dtype=np.uint8), rng.integers(0, 4, 40))
+    return Samples(rng.integers(0, 256, (40, 1, 8, 8), dtype=np.uint8), rng.integers(0, 4, 40))
 
 
 def recipe_of(config: Config) -> Recipe:
     method = resolve(config)
     assert method.balance is not None
     model = build_model(config.model, (3, 8, 8), 5, config.seed, method.head)
-    work = SampleWork(config, config.clock, Images(np.empty(0), np.empty(0)), MEAN, STD)
+    work = SampleWork(config, config.clock, Samples(np.empty(0), np.empty(0)), INPUTS)
     return Recipe(config, model, method.objective, method.balance, work, no_feed)
 
 
@@ -56,7 +56,7 @@ def no_feed(task: Task) -> NoReturn:
     raise AssertionError("the test gives its own images")
 
 
-def counts(images: Images) -> np.ndarray:
+def counts(images: Samples) -> np.ndarray:
     return np.bincount(images.labels, minlength=5)
 
 
@@ -72,7 +72,7 @@ def test_the_networks_gradient_is_made_of_the_recorded_numbers(name, images):
 
     recipe.model.load_state_dict(dict(first.model))
     net = Net(recipe.model, dict(recipe.model.named_parameters()))
-    batch = Batch(normalise(torch.from_numpy(images.pixels), MEAN, STD), torch.from_numpy(images.labels))
+    batch = Batch(INPUTS.prepare(images.inputs), torch.from_numpy(images.labels))
     losses = recipe.objective(net, batch, shared, Moment(0.5, counts(images)))
     weights = list(net.params.values())
     of_base = torch.autograd.grad(losses.base, weights, retain_graph=True)
@@ -90,16 +90,16 @@ def test_the_networks_gradient_is_made_of_the_recorded_numbers(name, images):
     assert torch.equal(second.model[ANCHORS], shared[ANCHORS])
 
 
-def by_wire(recipe: Recipe, task: Task, images: Images) -> ClientUpdate:
+def by_wire(recipe: Recipe, task: Task, images: Samples) -> ClientUpdate:
     (sent,) = tasks_of(decode(encode(*tasks_message([task]))), task.shared)
     (back,) = results_of(decode(encode(*results_message([in_place(recipe, sent, images)]))))
     assert isinstance(back, ClientUpdate)
     return back
 
 
-def in_place(recipe: Recipe, task: Task, images: Images) -> ClientUpdate:
+def in_place(recipe: Recipe, task: Task, images: Samples) -> ClientUpdate:
     work = replace(recipe.work, train=images)
-    feed = SampleFeed(work, task, np.arange(len(images)), counts(images))
+    feed = SampleFeed(work, task, np.arange(len(images)), counts(images), task.own.memory)
     (result,) = train(replace(recipe, work=work, feed=lambda _: feed), [task])
     assert isinstance(result, ClientUpdate)
     return result

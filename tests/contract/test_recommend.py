@@ -20,7 +20,7 @@ from equipoise.evaluate import recommender
 from equipoise.evaluate.intervals import paired
 from equipoise.memory.dynamic import COLUMNS
 from equipoise.run.advance import plan
-from equipoise.run.build import Federation, build
+from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import pack, unpack
 from equipoise.run.loop import federate, first_snapshot
 from equipoise.run.opening import opening
@@ -221,7 +221,9 @@ def test_any_policy_weighs_how_the_experts_agree(balance):
 @pytest.mark.parametrize(("balance", "said"), [("entropy", ["lambda-constant"]), ("constant", [])])
 def test_a_policy_that_goes_by_classes_says_that_a_history_has_none(balance, said):
     federation = build(rec(f"balance={balance}"))
-    assert [event.kind for event in opening(federation, first_snapshot(federation))] == said
+    assert [
+        event.kind for event in opening(federation, make_engine(federation.site), first_snapshot(federation))
+    ] == said
 
 
 def test_what_is_personal_is_never_merged_and_kept_by_its_client():
@@ -432,7 +434,7 @@ def test_a_stage_may_end_where_optimisers_go_on(method, optimiser):
 
 def test_a_learnt_lambda_says_where_it_ends_with_a_sampled_loss_too():
     federation = build(rec("balance=uncertainty", *KINDS["sampled"]))
-    (event,) = opening(federation, first_snapshot(federation))
+    (event,) = opening(federation, make_engine(federation.site), first_snapshot(federation))
     assert event.kind == "lambda-cap"
 
 

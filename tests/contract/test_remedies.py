@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from equipoise.config.loader import flat, flat_overrides, layered, load, nested
-from equipoise.config.schema import Config, check
+from equipoise.config.check import check
+from equipoise.config.layers import layered
+from equipoise.config.loader import flat, flat_overrides, load, nested
+from equipoise.config.schema import Config
 from equipoise.core.registry import PREDICTS
 from equipoise.diagnose.remedy import chosen, is_allowed
 from equipoise.diagnose.rule import RULES, Rule

@@ -43,6 +43,7 @@ PAGES = [pytest.param(path, marks=pytest.mark.slow if path.name in SLOW else ())
 SMALL = ["data.limit=200", "model=mlp", "rounds=1", "partition.clients=3"]
 
 
+@pytest.mark.usefixtures("own_plugins")
 @pytest.mark.parametrize("document", PAGES, ids=name_of)
 def test_shell_blocks_run(document: Path, tmp_path: Path) -> None:
     for block in blocks(document, "yaml"):

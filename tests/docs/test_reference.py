@@ -13,7 +13,8 @@ import typer
 from equipoise.cli import app
 from equipoise.config.aliases import CANONICAL
 from equipoise.config.loader import preset_names
-from equipoise.config.schema import NAMED, PLAIN, Config
+from equipoise.config.named import NAMED, PLAIN
+from equipoise.config.schema import Config
 from equipoise.core.registry import BALANCES, DATASETS, METHODS, MODELS, SPLITTERS
 from tests.docs.documents import DOCS, ROOT, generator, read, tables
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from equipoise.api.choose import AnyRun, found
 from equipoise.api.handle import RunHandle
 from equipoise.api.place import StoreAt, existing
-from equipoise.api.train import kept_threads
 from equipoise.core.exchanges import needs_second_exchange
+from equipoise.core.threads import kept_threads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,7 +107,7 @@ def _several(names: str | Iterable[str] | None) -> list[str]:
 
 def line_of(store: Store, run: Run) -> dict[str, Any]:
     """What is said of one server."""
-    from equipoise.config.schema import check
+    from equipoise.config.check import check
     from equipoise.method.resolve import resolve
     from equipoise.run.fuse import RIVAL
     from equipoise.store.metrics import final_metrics

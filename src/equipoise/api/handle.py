@@ -64,7 +64,7 @@ class RunHandle:
     @property
     def config(self) -> Config:
         """The resolved configuration; `eq.run(run.config, seed=2)` trains it again with another seed."""
-        from equipoise.config.schema import check
+        from equipoise.config.check import check
 
         return check(self.record.config)
 

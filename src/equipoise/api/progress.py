@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from equipoise.api.notebook import NotebookProgress, is_notebook
 from equipoise.api.progress_text import described, figures_of, said
 from equipoise.core.pulse import PULSE
+from equipoise.run.watch import Nobody
 
 if TYPE_CHECKING:
     from equipoise.core.values import Result
@@ -63,25 +64,13 @@ def watcher() -> ProgressLines | ProgressBars:
     return ProgressBars() if sys.stderr.isatty() else ProgressLines()
 
 
-class Silent:
+class Silent(Nobody):
     """Says nothing, and remembers which run it followed."""
 
     run_id: str | None = None
 
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
         self.run_id = run_id
-
-    def tick(self, step: int, done: int, total: int, result: Result) -> None:
-        pass
-
-    def checkpoint(self, record: Record) -> None:
-        pass
-
-    def note(self, text: str) -> None:
-        pass
-
-    def end(self) -> None:
-        pass
 
 
 class ProgressLines:

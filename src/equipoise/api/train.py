@@ -12,6 +12,7 @@ from equipoise.api.place import StoreAt, existing, located
 from equipoise.api.progress import Follows, ProgressOf, follower
 from equipoise.api.request import Settings, Source, requested
 from equipoise.core.errors import EquipoiseError
+from equipoise.core.threads import kept_threads
 
 if TYPE_CHECKING:
     from equipoise.config.loader import Request
@@ -111,15 +112,3 @@ def told(watch: Follows) -> Iterator[None]:
         if watch.run_id is not None:
             error.add_note(f"the run is {watch.run_id}; go on with: eq.resume({watch.run_id!r})")
         raise
-
-
-@contextmanager
-def kept_threads() -> Iterator[None]:
-    """A run sets how many threads torch has; afterwards the caller has as many as before."""
-    import torch
-
-    before = torch.get_num_threads()
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from equipoise.client.batches import batches
-from equipoise.config.schema import Config, check
+from equipoise.config.check import check
+from equipoise.config.schema import Config
 from equipoise.core.values import Indices, Samples, State
 from equipoise.data.inputs import PixelInputs
 from equipoise.kind.samples.site import SampleSite

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from equipoise.cli.options import Json, Name, named, print_json, say_broken, titled
+from equipoise.cli.options import Json, Name, about, named, print_list, titled
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def balances(name: Name = None, as_json: Json = False) -> None:
     """List the λ policies, or show one: formula, settings, fixed point, and whether it works."""
-    entries = named(described(), name, "balance")
-    say_broken()
-    if as_json:
-        print_json(entries)
-        return
-    from rich.console import Console
+    print_list(named(described(), name, "balance"), _show, as_json)
+
+
+def _show(console: Console, entry: Mapping[str, Any]) -> None:
     from rich.markup import escape
 
-    console = Console(highlight=False)
-    for entry in entries:
-        console.print(f"{titled(entry)}  {escape(entry['summary'])}")
-        console.print("\n".join(f"    {line}" for line in entry["formula"].splitlines()), style="dim", markup=False)
-        console.print(f"    {escape(entry['status'])}")
-        settings = "  ".join(_settings("balance", entry["parameters"]))
-        console.print(f"    {escape(settings)}\n" if settings else "")
+    console.print(f"{titled(entry)}  {escape(entry['summary'])}")
+    console.print("\n".join(f"    {line}" for line in entry["formula"].splitlines()), style="dim", markup=False)
+    console.print(f"    {escape(entry['status'])}")
+    settings = "  ".join(_settings("balance", entry["parameters"]))
+    console.print(f"    {escape(settings)}\n" if settings else "")
 
 
 def _settings(path: str, parameters: dict[str, Any]) -> Iterator[str]:
@@ -41,10 +40,7 @@ def described() -> list[dict[str, Any]]:
 
     return [
         {
-            "name": entry.name,
-            "aliases": list(entry.aliases),
-            "package": entry.package,
-            "summary": entry.summary,
+            **about(entry),
             **_parts(entry.doc),
             "parameters": dict(_defaults(entry.options)),
         }

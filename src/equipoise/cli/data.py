@@ -69,7 +69,7 @@ def check(name: Name, settings: Settings = None, path: Folder = None, as_json: J
     if as_json:
         print_json(report)
     else:
-        from equipoise.config.schema import kind_of
+        from equipoise.config.kinds import kind_of
 
         kind_of(report["name"]).load("show")(report)
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from equipoise.cli.options import Json, Name, named, print_json, say_broken, titled
+from equipoise.cli.options import Json, Name, about, named, print_list, titled
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def methods(name: Name = None, as_json: Json = False) -> None:
     """List the methods, or show one: its five answers, and its settings with their defaults."""
-    entries = named(described(), name, "method")
-    say_broken()
-    if as_json:
-        print_json(entries)
-        return
-    from rich.console import Console
+    print_list(named(described(), name, "method"), _show, as_json)
+
+
+def _show(console: Console, entry: Mapping[str, Any]) -> None:
     from rich.markup import escape
 
-    console = Console(highlight=False)
-    for entry in entries:
-        console.print(f"{titled(entry)}  {escape(entry['summary'])}")
-        console.print(f"    {entry['answers']}", style="dim", markup=False)
-        for key, about in entry["parameters"].items():
-            console.print(f"    method.{key}={about['default']}  {about['description']}")
+    console.print(f"{titled(entry)}  {escape(entry['summary'])}")
+    console.print(f"    {entry['answers']}", style="dim", markup=False)
+    for key, setting in entry["parameters"].items():
+        console.print(f"    method.{key}={setting['default']}  {setting['description']}")
 
 
 def described() -> list[dict[str, Any]]:
@@ -31,10 +30,7 @@ def described() -> list[dict[str, Any]]:
 
     return [
         {
-            "name": entry.name,
-            "aliases": list(entry.aliases),
-            "package": entry.package,
-            "summary": entry.summary,
+            **about(entry),
             "answers": entry.doc.partition("\n\n")[2].strip(),
             "parameters": dict(_parameters(entry.options)),
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -55,6 +55,33 @@ def named(entries: list[dict[str, Any]], name: str | None, kind: str) -> list[di
     if name not in known:
         raise UnknownName([Problem(kind, f"{kind} '{name}' is not known{suggestion(name, list(known))}")])
     return [known[name]]
+
+
+Show = Callable[[Any, Mapping[str, Any]], None]
+"""(console, entry) → nothing: prints one listed thing for people."""
+
+
+def print_list(entries: list[dict[str, Any]], show: Show, as_json: bool) -> None:
+    """A list of registered things, as JSON or for people; plugins that cannot be loaded are said on stderr."""
+    say_broken()
+    if as_json:
+        print_json(entries)
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for entry in entries:
+        show(console, entry)
+
+
+def about(entry: Any) -> dict[str, Any]:
+    """What lists say of every registered thing."""
+    return {
+        "name": entry.name,
+        "aliases": list(entry.aliases),
+        "package": entry.package,
+        "summary": entry.summary,
+    }
 
 
 def titled(entry: Mapping[str, Any]) -> str:

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from equipoise.cli.options import Json, Name, named, print_json, say_broken, titled
+from equipoise.cli.options import Json, Name, named, print_list, titled
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def rules(name: Name = None, as_json: Json = False) -> None:
     """List the rules of the diagnosis, or show one: what it reads, its limits, cause and remedies."""
-    entries = named(described(), name, "rule")
-    say_broken()
-    if as_json:
-        print_json(entries)
-        return
-    from rich.console import Console
+    print_list(named(described(), name, "rule"), _show, as_json)
+
+
+def _show(console: Console, entry: Mapping[str, Any]) -> None:
     from rich.markup import escape
 
-    console = Console(highlight=False)
-    for entry in entries:
-        when = ", ".join(entry["when"])
-        console.print(f"{titled(entry)}  {entry['severity']}, {when}  {escape(entry['failure'])}")
-        console.print(f"    reads   {escape(', '.join(entry['reads']))}", style="dim")
-        for key, value in entry["limits"].items():
-            console.print(f"    limit   {key}={value:g}  {escape(entry['meanings'][key])}", style="dim")
-        for remedy in entry["remedies"]:
-            console.print(f"    remedy  {escape(remedy['text'])}  [bold]{escape(remedy['settings'])}[/]")
-        console.print()
+    when = ", ".join(entry["when"])
+    console.print(f"{titled(entry)}  {entry['severity']}, {when}  {escape(entry['failure'])}")
+    console.print(f"    reads   {escape(', '.join(entry['reads']))}", style="dim")
+    for key, value in entry["limits"].items():
+        console.print(f"    limit   {key}={value:g}  {escape(entry['meanings'][key])}", style="dim")
+    for remedy in entry["remedies"]:
+        console.print(f"    remedy  {escape(remedy['text'])}  [bold]{escape(remedy['settings'])}[/]")
+    console.print()
 
 
 def described() -> list[dict[str, Any]]:

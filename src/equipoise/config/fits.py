@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipoise.config import traits
-from equipoise.config.schema import NAMED, PLAIN, Config, fits_kind
+from equipoise.config.kinds import fits_kind
+from equipoise.config.named import NAMED, PLAIN
+from equipoise.config.schema import Config
 from equipoise.core.errors import Problem, UnknownName
 from equipoise.core.registry import METHODS, PREDICTS, TERMS
 

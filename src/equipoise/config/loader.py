@@ -18,17 +18,18 @@ from typing import Any
 import yaml
 
 from equipoise.config.aliases import CANONICAL
-from equipoise.config.plugins import KEY, with_plugins
-from equipoise.config.schema import NAMED, NESTED, PLAIN, Config, check
+from equipoise.config.check import check
+from equipoise.config.layers import Flat, layered
+from equipoise.config.named import NAMED, NESTED, PLAIN
+from equipoise.config.plugins import with_plugins
+from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, Problem, UnknownName
-from equipoise.core.options import Options
 from equipoise.core.plugins import preset_folders
 from equipoise.core.registry import suggestion
 
 PRESETS = Path(__file__).parent / "presets"
 SWEEP_KEYS = ("seeds", "base", "scales", "cells", "grid")
 """What makes a file a sweep rather than a run."""
-Flat = dict[str, Any]
 
 
 class _Yaml(yaml.SafeLoader):
@@ -185,48 +186,6 @@ def _canonical(items: Iterable[tuple[str, Any]]) -> Flat:
             raise ConfigError([Problem(key, f"given twice, as {result[key]!r} and {value!r}")])
         result[key] = value
     return result
-
-
-def layered(base: Flat, layer: Flat) -> Flat:
-    """`base` under `layer`; choosing another name for a block drops the settings of the old one's own."""
-    kept = dict(base)
-    for block, registry in {**NAMED, **NESTED}.items():
-        name = layer.get(f"{block}.name")
-        if block in layer or (name is not None and block in kept):  # left to the method, or no longer
-            kept = {key: value for key, value in kept.items() if key != block and not key.startswith(f"{block}.")}
-        if name is not None and name != base.get(f"{block}.name"):
-            known = _kept(block, registry, str(name), base.get(f"{block}.name"))
-            kept = {
-                key: value
-                for key, value in kept.items()
-                if not key.startswith(f"{block}.") or known is None or key.removeprefix(f"{block}.") in known
-            }
-    if layer.get("communication", base.get("communication")) != base.get("communication"):
-        kept = {key: value for key, value in kept.items() if key not in {"rounds", "checkpoints"}}
-    plugins = [*(kept.get(KEY) or []), *(layer.get(KEY) or [])]
-    return {**kept, **layer, **({KEY: plugins} if plugins else {})}
-
-
-def _kept(block: str, registry: Any, name: str, before: Any) -> set[str] | None:
-    """The keys that survive another choice of name: those every name of the block has, a splitter's α, and those of a
-    model that is a part of the other."""
-    try:
-        options = registry.find(name).options
-        former = registry.find(str(before)).options if before is not None else options
-    except UnknownName:
-        return None  # reported by check, with a suggestion
-    known = set(options.model_fields)
-    base = type(Config.model_fields[block].default) if block in NAMED else Options
-    shared = base.model_fields
-    common = {key for key in shared if key in known and not _leaves_open(key, shared, options.model_fields)}
-    if block == "model" and (issubclass(former, options) or issubclass(options, former)):
-        common = set(former.model_fields) & known
-    return common | ({"alpha"} & known)
-
-
-def _leaves_open(key: str, shared: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
-    """Whether a name has no value for a key that the others have one for: a split file says how many clients it has."""
-    return own[key].default is None and shared[key].default is not None
 
 
 def nested(layer: Flat) -> dict[str, Any]:

@@ -53,8 +53,8 @@ class LabelledSet:
 
 
 @dataclass(frozen=True)
-class PixelInputs:
-    """uint8 images of one or three channels, normalised per channel; one channel is repeated to three."""
+class Standardised:
+    """The constants of inputs of which each channel or column is standardised."""
 
     mean: tuple[float, ...]
     std: tuple[float, ...]
@@ -63,6 +63,13 @@ class PixelInputs:
         """What comes back from JSON are lists."""
         object.__setattr__(self, "mean", tuple(self.mean))
         object.__setattr__(self, "std", tuple(self.std))
+
+    def facts(self) -> Mapping[str, Any]:
+        return asdict(self)
+
+
+class PixelInputs(Standardised):
+    """uint8 images of one or three channels, normalised per channel; one channel is repeated to three."""
 
     def prepare(self, stored: Array | Tensor) -> Tensor:
         import torch
@@ -81,6 +88,3 @@ class PixelInputs:
 
     def shape(self, stored: Array) -> tuple[int, ...]:
         return (3, *stored.shape[2:])
-
-    def facts(self) -> Mapping[str, Any]:
-        return asdict(self)

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise import __version__
-from equipoise.config.schema import check
+from equipoise.config.check import check
 from equipoise.config.traits import LABELS, ONE_MODEL
 from equipoise.core.errors import ConfigError, DataError
 from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientState, ClientUpdate, State
 from equipoise.run.advance import merge_latest
+from equipoise.run.announce import folder_of, require_same_data
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import unpack, unpack_uploads
 from equipoise.run.guard import healed
-from equipoise.run.session import folder_of, require_same_data
 from equipoise.run.state import Snapshot
 from equipoise.server.predict import Merged
 from equipoise.store import blobs, read

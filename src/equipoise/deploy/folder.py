@@ -20,9 +20,10 @@ import torch
 from safetensors.torch import save_file
 
 from equipoise.core.errors import ConfigError, EngineError
+from equipoise.core.threads import kept_threads
 from equipoise.deploy.model_file import model_file
 from equipoise.deploy.onnx_file import require_onnx, run_onnx, save_onnx
-from equipoise.deploy.parts import Parts, kept_threads, parts_of
+from equipoise.deploy.parts import Parts, parts_of
 from equipoise.store.database import Store
 from equipoise.store.records import Run
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 
 from equipoise.core.errors import ConfigError, EngineError
 from equipoise.core.registry import MODELS, PREDICTS
+from equipoise.core.threads import kept_threads
 from equipoise.core.values import State
 from equipoise.data.inputs import Inputs
 from equipoise.deploy.card import Way, card_of
@@ -96,16 +96,6 @@ def parts_of(store: Store, run: Run, client: int | None = None, data_path: Path 
         with torch.no_grad():
             parts.require_equal(assemble(card, tensors, makers)(samples), "the model")
     return parts
-
-
-@contextmanager
-def kept_threads() -> Iterator[None]:
-    """Asking clients sets torch's threads as the run had them; afterwards they are the caller's again."""
-    before = torch.get_num_threads()
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _chosen(found: FinishedRun, client: int | None) -> tuple[str, Predict, Merged]:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.config.loader import flat_overrides, layered, nested
-from equipoise.config.schema import check
+from equipoise.config.check import check
+from equipoise.config.layers import layered
+from equipoise.config.loader import flat_overrides, nested
 from equipoise.core.errors import ConfigError
 from equipoise.core.exchanges import needs_second_exchange
 from equipoise.diagnose.recording import Recording

@@ -16,7 +16,7 @@ import torch
 
 from equipoise.client.groups import personal
 from equipoise.client.train import first_losses, train
-from equipoise.config.schema import check
+from equipoise.config.check import check
 from equipoise.core.codec import Message, decode, encode
 from equipoise.core.errors import ClientError, EquipoiseError
 from equipoise.core.values import ClientState, ClientUpdate, Question, Result, State, Task

@@ -1,1 +1,1 @@
-"""One record per kind of data: images, interactions. The only place that tells them apart."""
+"""One record per kind of data: images, interactions, tabular rows. The only place that tells them apart."""

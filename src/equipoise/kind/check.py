@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.config.blocks import DataOptions
-from equipoise.config.schema import kind_of
+from equipoise.config.kinds import kind_of
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS, Entry
 from equipoise.data.cache import content_key, file_digest

@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from equipoise.config.check import check
 from equipoise.config.loader import SWEEP_KEYS, find_preset, load, preset_names, read_yaml, value_of, walked
-from equipoise.config.schema import NAMED, Config, check
+from equipoise.config.named import NAMED
+from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 from equipoise.store.records import Run
 

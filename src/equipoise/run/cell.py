@@ -8,12 +8,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from equipoise.config.check import check
 from equipoise.config.loader import Request
-from equipoise.config.schema import check
 from equipoise.core.errors import EquipoiseError
 from equipoise.engine.wire import join_parent, receive, send
+from equipoise.run.announce import Membership
 from equipoise.run.fuse import fuse_one, load_clients
-from equipoise.run.session import Membership, resume, start
+from equipoise.run.session import resume, start
 from equipoise.run.watch import Nobody
 from equipoise.store import read
 from equipoise.store.database import open_store

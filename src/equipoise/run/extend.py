@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from equipoise.config.schema import Config, check
+from equipoise.config.check import check
+from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.values import Event
 from equipoise.store import read

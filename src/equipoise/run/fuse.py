@@ -17,8 +17,9 @@ from pathlib import Path
 import torch
 
 from equipoise import __version__
+from equipoise.config.check import check
 from equipoise.config.loader import Request
-from equipoise.config.schema import Config, check
+from equipoise.config.schema import Config
 from equipoise.config.traits import LABELS
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import PREDICTS
@@ -31,12 +32,13 @@ from equipoise.evaluate.predictions import PredictionCache
 from equipoise.evaluate.score import Scores, beside, chosen_clients, questions_of, score
 from equipoise.method.resolve import resolve
 from equipoise.run.advance import merge_latest
+from equipoise.run.announce import ALONE, Membership, announce, folder_of, require_same_data
 from equipoise.run.ask import ask
 from equipoise.run.build import Federation, build, make_engine
+from equipoise.run.carry_on import look_back
 from equipoise.run.checkpoint import pack, pack_pictures, unpack
 from equipoise.run.matching import runs_of
 from equipoise.run.observe import rows_of
-from equipoise.run.session import ALONE, Membership, announce, folder_of, look_back, require_same_data
 from equipoise.run.state import Snapshot
 from equipoise.run.traffic import ANSWERED, ASKED, DOWN, UP
 from equipoise.store import blobs, read, write

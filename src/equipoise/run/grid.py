@@ -20,20 +20,20 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from equipoise.config.check import check
+from equipoise.config.layers import Flat, layered
 from equipoise.config.loader import (
     SWEEP_KEYS,
-    Flat,
     find_preset,
     flat,
     flat_overrides,
-    layered,
     nested,
     read_yaml,
     source_flat,
     value_of,
 )
 from equipoise.config.plugins import KEY, with_plugins
-from equipoise.config.schema import Config, check
+from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import suggestion
 

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.config.schema import Config, check
+from equipoise.config.check import check
+from equipoise.config.schema import Config
 from equipoise.core.errors import Halted
 from equipoise.core.values import Event, Row
 from equipoise.diagnose.examine import HEALED, live

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from equipoise import __version__
-from equipoise.config.schema import check
+from equipoise.config.check import check
 from equipoise.core.errors import PluginError
 from equipoise.run.grid import Cell, Grid
 from equipoise.run.matching import runs_of

@@ -3,6 +3,7 @@
 mean       w ← Σ_k (n_k / n)·w_k
 momentum   m ← β·m + Δ, w ← w + η·m
 adam       m ← β₁·m + (1−β₁)·Δ, v ← β₂·v + (1−β₂)·Δ², w ← w + η·m/(√v + τ)
+yogi       as adam, with v ← v − (1−β₂)·Δ²·sign(v − Δ²)
 
 Δ is the mean of the clients minus w, as in `server/optimise`.
 """
@@ -34,6 +35,10 @@ class AdamOptions(AggregateOptions):
     tau: float = Field(1e-3, gt=0, description="τ, how adaptive the step may become")
 
 
+class YogiOptions(AdamOptions):
+    name: str = "yogi"
+
+
 @AGGREGATES.register("mean")
 def plain(options: AggregateOptions) -> Merge:
     from equipoise.server.mean import mean
@@ -51,5 +56,12 @@ def momentum(options: MomentumOptions) -> Merge:
 @AGGREGATES.register("adam", options=AdamOptions)
 def adam(options: AdamOptions) -> Merge:
     from equipoise.server.optimise import adam as merge
+
+    return merge(options.lr, options.beta1, options.beta2, options.tau)
+
+
+@AGGREGATES.register("yogi", options=YogiOptions)
+def yogi(options: YogiOptions) -> Merge:
+    from equipoise.server.optimise import yogi as merge
 
     return merge(options.lr, options.beta1, options.beta2, options.tau)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from equipoise.config.check import check
 from equipoise.config.later import LATER, without_later
 from equipoise.config.loader import load
-from equipoise.config.schema import check
 from equipoise.core.errors import ConfigError
 
 BEFORE = {

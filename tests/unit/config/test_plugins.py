@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.config.check import check
 from equipoise.config.loader import load, to_yaml
-from equipoise.config.schema import check
 from equipoise.core.errors import ConfigError, PluginError
 from equipoise.core.registry import METHODS
 from equipoise.run.grid import load_grid

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from equipoise.config.check import check
 from equipoise.config.loader import load
-from equipoise.config.schema import NAMED, PLAIN, Config, check
+from equipoise.config.named import NAMED, PLAIN
+from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 
 

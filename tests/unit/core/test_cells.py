@@ -67,7 +67,7 @@ def test_the_source_runs_in_another_process_that_has_no_notebook(tmp_path):
     assert notebook(tmp_path, CELLS, dump).returncode == 0
     read = """
 import json
-from equipoise.config.schema import check
+from equipoise.config.check import check
 from equipoise.method.resolve import resolve
 config = check(json.load(open("config.json")))
 print(resolve(config).objective.base.keys(), config.plugins == check(config.model_dump()).plugins, config.fingerprint())
@@ -91,7 +91,7 @@ def test_a_cell_that_is_run_again_replaces_what_it_defined(tmp_path):
 def test_a_changed_notebook_is_not_what_a_stored_run_began_with(tmp_path):
     """Rather an error than a resumed run with other code."""
     steps = """
-from equipoise.config.schema import check
+from equipoise.config.check import check
 stored = config('method=celled').model_dump()
 check(stored)
 cell(5, In[4].replace('{"cls"', '{"other"'))

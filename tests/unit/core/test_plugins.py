@@ -145,7 +145,7 @@ def test_a_declared_function_that_is_not_there_is_named_when_it_is_made(install)
 def test_registering_without_options_gives_those_of_the_kind(install):
     install("acme_plain", method("plain-method"))
     from equipoise.config.blocks import MethodOptions
-    from equipoise.config.schema import check
+    from equipoise.config.check import check
 
     assert METHODS.find("plain-method").options is MethodOptions
     assert check({"method": "plain-method"}).method == MethodOptions(name="plain-method")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 from equipoise.config.blocks import ImageOptions, InteractionOptions
-from equipoise.config.schema import kind_of
+from equipoise.config.kinds import kind_of
 from equipoise.core.registry import DATASETS, KINDS
 from equipoise.data.known import KNOWN, KnownImages, KnownInteractions
 from equipoise.data.own import OWN_FILES

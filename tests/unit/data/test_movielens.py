@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from equipoise.config.blocks import InteractionOptions
-from equipoise.config.schema import kind_of
+from equipoise.config.kinds import kind_of
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.movielens import movielens_1m, movielens_100k

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
-from equipoise.config.schema import kind_of
+from equipoise.config.kinds import kind_of
 from equipoise.core.errors import DataError
 from equipoise.core.registry import DATASETS
 from equipoise.data.table import TableOptions, table

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from equipoise.config.check import check
 from equipoise.config.loader import Request
-from equipoise.config.schema import Config, check
+from equipoise.config.schema import Config
 from equipoise.core.registry import PREDICTS
 from equipoise.core.values import Samples
 from equipoise.data.splits import load_splits

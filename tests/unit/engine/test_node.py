@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+import torch
 
+from equipoise.client.train import first_losses
 from equipoise.core.codec import decode, encode
 from equipoise.core.errors import ClientError, DataError
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Question, Task
 from equipoise.engine import node
 from equipoise.engine.messages import results_of, tasks_message
-from equipoise.engine.node import Node
+from equipoise.engine.node import FIRST_LOSSES, Node
 from tests.conftest import assert_same, assert_same_update, untouched_rng
 
 from .conftest import BAD_CLIENT, a_site, start_of, tasks_of
@@ -139,6 +142,19 @@ def test_a_question_is_answered_and_nothing_is_trained(monkeypatch):
         assert (result.model, result.metrics) == ({}, {})  # no model and no numbers come up
     for there, here in zip(by_bytes(Node(site), tasks), handed, strict=True):
         assert_same(there.own.report, here.own.report)
+
+
+def test_what_a_first_batch_would_cost_is_told_without_training():
+    for settings, parts in (((), {"base"}), (("method=fedprox", "method.mu=0.5"), {"base", "align"})):
+        site = a_site(*settings, n_clients=3)
+        task = replace(tasks_of(site)[1], question=FIRST_LOSSES)
+        (result,) = Node(site).work([task])
+        expected = first_losses(site.recipe(), task)
+        assert result.own.report.keys() == parts
+        assert torch.equal(result.own.report["base"], expected.base)
+        if expected.align is not None:
+            assert torch.equal(result.own.report["align"], expected.align)
+        assert (result.model, result.metrics) == ({}, {})
 
 
 def test_a_client_that_cannot_answer_is_named():

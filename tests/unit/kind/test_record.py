@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from equipoise.config.blocks import DataOptions
-from equipoise.config.schema import check, fits_kind, kind_of
+from equipoise.config.check import check
+from equipoise.config.kinds import fits_kind, kind_of
 from equipoise.config.traits import HISTORIES, LABELS, PIXELS
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import DATASETS, KINDS, METHODS, MODELS, SPLITTERS, Entry

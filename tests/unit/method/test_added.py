@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from equipoise.config.schema import check
+from equipoise.config.check import check
 from equipoise.core.errors import ConfigError, PluginError
 from equipoise.core.registry import AGGREGATES, METHODS, TERMS
 from equipoise.core.values import ClientState, ClientUpdate

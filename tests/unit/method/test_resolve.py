@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from equipoise.balance.policy import Balance
-from equipoise.config.schema import check
+from equipoise.config.check import check
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import METHODS
 from equipoise.method.answers import NO_LAMBDA, Resolved

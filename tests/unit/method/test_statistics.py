@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from equipoise.client.finished import Finished
-from equipoise.config.schema import check
+from equipoise.config.check import check
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import State, Task
 from equipoise.method.resolve import resolve

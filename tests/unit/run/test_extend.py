@@ -10,7 +10,8 @@ from equipoise.config.loader import Request
 from equipoise.config.schema import Config
 from equipoise.core.codec import decode
 from equipoise.core.errors import ConfigError
-from equipoise.run.session import Membership, resume, start
+from equipoise.run.announce import Membership
+from equipoise.run.session import resume, start
 from equipoise.run.watch import Nobody
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store

@@ -10,8 +10,9 @@ from equipoise.config.schema import Config
 from equipoise.core.codec import decode
 from equipoise.core.errors import ClientError, ConfigError, StoreError
 from equipoise.core.values import Row
-from equipoise.run import session
-from equipoise.run.session import Membership, resume, start
+from equipoise.run import announce, carry_on, session
+from equipoise.run.announce import Membership
+from equipoise.run.session import resume, start
 from equipoise.run.watch import Nobody
 from equipoise.store import blobs, read
 from equipoise.store.database import Store
@@ -241,7 +242,7 @@ def test_what_another_process_finished_is_left_alone(store, monkeypatch):
 
 def test_a_changed_environment_is_said(store, monkeypatch):
     run_id = begun(store, CONFIGS["rounds"], Breaks(RuntimeError(), 1))
-    monkeypatch.setattr(session.platform, "python_version", lambda: "3.99")
+    monkeypatch.setattr(announce.platform, "python_version", lambda: "3.99")
     resume(store, read.find_run(store, run_id), Nobody())
     (event,) = [seen.event for seen in read.events(store, run_id) if seen.event.kind == "environment-changed"]
     assert "→ 3.99" in event.message
@@ -315,7 +316,7 @@ def test_two_cannot_work_on_one_run(store, monkeypatch):
 
 
 def test_files_nobody_refers_to_are_collected_while_a_run_goes_on(store, monkeypatch):
-    monkeypatch.setattr(session, "COLLECT_EVERY", 2)
+    monkeypatch.setattr(carry_on, "COLLECT_EVERY", 2)
     run_id = start(store, Request(tiny("rounds=5"), None), Nobody())
     assert [point.step for point in read.checkpoints(store, run_id)] == [4], "a finished run keeps its last one"
     kept = {path.stem for path in store.blobs.glob("[0-9a-f][0-9a-f]/*")}

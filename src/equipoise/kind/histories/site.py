@@ -18,12 +18,12 @@ from equipoise.core.values import Indices, Labels, State, Task
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features, Interactions
 from equipoise.data.slices import slice_of
+from equipoise.kind.recipe import recipe_of
 from equipoise.kind.site import Arrays, Shared, ragged, unragged
 from equipoise.memory.product import FeatureRows
 from equipoise.memory.settings import HistoryNeeds
 from equipoise.memory.windows import History
 from equipoise.method.answers import Resolved
-from equipoise.method.resolve import personal_weights
 from equipoise.models.build import build_recommender
 from equipoise.models.recommender import Recommender
 from equipoise.models.settings import SasrecOptions
@@ -100,24 +100,12 @@ class HistorySite:
         return model, work
 
     def recipe(self) -> Recipe:
-        (model, work), method, exchange = self.parts(), self.method, self.method.exchange
+        (model, work), method = self.parts(), self.method
 
         def feed(task: Task) -> HistoryFeed:
             return HistoryFeed(work, task, [self.history(user, task.step) for user in self.users[task.client]])
 
-        return Recipe(
-            self.config,
-            model,
-            method.objective,
-            method.balance,
-            work,
-            feed,
-            keeps_buffers=method.carries,
-            report=exchange.report,
-            keep=exchange.keep,
-            phases=method.phases,
-            personal=personal_weights(self.config, method, model),
-        )
+        return recipe_of(self.config, method, model, work, feed)
 
     def answer(self, recipe: Recipe, task: Task) -> State:
         raise ConfigError("users' histories answer no questions: there is one way to predict", where="server.predict")

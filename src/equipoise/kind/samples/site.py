@@ -21,9 +21,9 @@ from equipoise.core.registry import SUMMARIES
 from equipoise.core.streams import stream
 from equipoise.core.values import Indices, Labels, Samples, State, Task
 from equipoise.data.inputs import Inputs
+from equipoise.kind.recipe import recipe_of
 from equipoise.kind.site import Arrays, Shared, ragged, unragged
 from equipoise.method.answers import Resolved
-from equipoise.method.resolve import personal_weights
 from equipoise.models.build import build_model
 from equipoise.models.classifier import Classifier
 from equipoise.models.outputs import InputReader
@@ -117,19 +117,7 @@ class SampleSite:
                 memory = exchange.begin({name: task.shared[name] for name in network.state_dict()})
             return SampleFeed(work, task, self.indices[task.client], self.counts(task.client), memory)
 
-        return Recipe(
-            config,
-            network,
-            method.objective,
-            method.balance,
-            work,
-            feed,
-            keeps_buffers=method.carries,
-            report=exchange.report,
-            keep=exchange.keep,
-            phases=method.phases,
-            personal=personal_weights(config, method, network),
-        )
+        return recipe_of(config, method, network, work, feed)
 
     def answer(self, recipe: Recipe, task: Task) -> State:
         question = task.question

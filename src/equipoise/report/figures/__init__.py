@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from equipoise.config.schema import kind_of
+from equipoise.config.kinds import kind_of
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import KINDS
 from equipoise.diagnose.examine import HEALED
