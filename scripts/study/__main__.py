@@ -20,6 +20,7 @@ from scripts.study import (
     drift_movielens,
     everybody,
     feddmmr_fixes,
+    methods,
     ours,
     page,
     read,
@@ -42,6 +43,7 @@ VISION: dict[str, ModuleType] = {
     "svhn-explosion": svhn_explosion,
     "two-stage": two_stage,
     "ours": ours,
+    "methods": methods,
 }
 RECOMMENDATION: dict[str, ModuleType] = {
     "recommendation": recommendation,
