@@ -1,4 +1,4 @@
-"""From a configuration to its method, with every answer that the method leaves open filled in. Done once per run."""
+"""Resolves a configuration's method: fills in every answer that the method leaves open. Done once per run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def personal_weights(config: Config, method: Method, model: nn.Module) -> frozenset[str]:
-    """Weights and buffers that stay with their client: those of `server.personal`, and those that the method keeps."""
+    """Weights and buffers that stay with their client: those of `server.personal`, and the method's own."""
     return personal(config, model.groups) | frozenset(method.exchange.personal(model))  # type: ignore[arg-type]
 
 
@@ -39,7 +39,7 @@ def resolve(config: Config) -> Resolved:
 
 
 def made(config: Config) -> Method:
-    """The method as it answers by itself."""
+    """The method with its own answers, before others are filled in."""
     entry = METHODS.find(config.method.name)
     method = entry.make(config.method)
     if not isinstance(method, Method):

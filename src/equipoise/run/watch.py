@@ -1,4 +1,4 @@
-"""Somebody who follows a run while it goes on: a progress bar, a log, or nobody."""
+"""Observers of a run while it goes on: a progress bar, a log, or none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Watch(Protocol):
 
 
 class Nobody:
-    """For runs that nobody follows."""
+    """An observer that shows nothing."""
 
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
         pass

@@ -1,9 +1,9 @@
-"""Control variates: what a client reports of its gradients, and what the server makes of it.
+"""Control variates: how clients compute them, and how the server merges them.
 
-    Δc_k = (w_t − w_k)/a_k − c                  a_k: how far the client comes along a gradient of 1
+    Δc_k = (w_t − w_k)/a_k − c                  a_k: how far the client moves under a gradient of 1
     w ← w + η·(mean_k w_k − w)                  c ← c + Σ_{k took part} Δc_k / N
 
-Every client counts alike, as published, so c is the mean of all c_k, whoever took part. BatchNorm statistics are
+All clients have equal weight, as published, so c is the mean of all c_k, whoever took part. BatchNorm statistics are
 averaged. Weights that stay with their client have no control variate.
 Source: Karimireddy et al., "SCAFFOLD: Stochastic Controlled Averaging", 2020, eqs. 4 and 5.
 """

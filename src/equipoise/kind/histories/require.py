@@ -1,4 +1,4 @@
-"""What is refused before a run on histories begins, because it would fail later, do nothing, or mean something else."""
+"""Requests that are refused before a run on histories begins, because they would fail later or have no effect."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rounds(config: Config, options: InteractionOptions) -> None:
 
 
 def global_memory(config: Config, method: Resolved, work: HistoryWork) -> None:
-    """Its rows come from dynamic memories, and are read in the rounds after."""
+    """A global memory needs dynamic memories, whose centres it clusters, and rounds in which its rows are read."""
     if needs_of(method).prototypes and (work.memory is None or config.is_one_shot):
         why = "a one-shot run sends nothing back" if config.is_one_shot else "no client has a dynamic memory to tell of"
         fix = "set method.common=0, or communication=rounds with model=dmmr and method.memory=dynamic"
@@ -53,7 +53,7 @@ def global_memory(config: Config, method: Resolved, work: HistoryWork) -> None:
 
 
 def unmet(site: HistorySite, data: Interactions) -> None:
-    """A sampled loss compares with what a user never met."""
+    """A sampled loss needs items that the user never met."""
     last = site.config.steps - 1
     full = [user for user in range(data.n_users) if len(np.unique(site.history(user, last).items)) == data.n_items]
     if full:
