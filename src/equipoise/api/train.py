@@ -89,11 +89,13 @@ def resume(
 
 def start(request: Request, store: StoreAt, watch: Follows) -> RunHandle:
     """Train what was requested, followed by somebody."""
-    from equipoise.run.session import start as begin
+    from equipoise.run.session import begin, prepared
     from equipoise.store.database import open_store
 
-    with open_store(store) as opened, told(watch), kept_threads():
-        return RunHandle(begin(opened, request, watch), located(store))
+    with kept_threads():
+        federation = prepared(request)
+        with open_store(store) as opened, told(watch):
+            return RunHandle(begin(opened, request, federation, watch), located(store))
 
 
 def with_events(watch: Follows, folder: str | Path | None) -> Follows:

@@ -81,8 +81,8 @@ def _chosen(kinds: str) -> list[str]:
 
 def _module(name: str) -> str:
     """The name as Python writes it; refused if it cannot be one, or is taken."""
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        fix = "small letters, digits and dashes, as in acme-merges"
+    if not re.fullmatch(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*", name):
+        fix = "small letters, digits, dashes and underscores, as in acme-merges"
         raise ConfigError(f"'{name}' cannot be the name of a package", where="NAME", fix=fix)
     module = name.replace("-", "_")
     if find_spec(module) is not None:

@@ -31,6 +31,11 @@ class Finished:
     feed: Any
     personal: frozenset[str] = frozenset()
     """Weights that must not leave the client."""
+    trained: frozenset[str] | None = None
+    """The weights that were trained; None: all."""
+
+    def has_trained(self, name: str) -> bool:
+        return self.trained is None or name in self.trained
 
     @property
     def start(self) -> State:

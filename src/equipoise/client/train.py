@@ -193,7 +193,8 @@ def _finished(recipe: Recipe, trainee: Trainee, model: State) -> Finished:
     since = range(0 if recipe.keeps_buffers else task.epochs.start, task.epochs.stop)
     rates = np.repeat([_now(recipe, epoch).lr for epoch in since], feed.n_steps)
     momentum = options.momentum if options.optimiser == "sgd" else 0.0
-    return Finished(task, model, feed.memory(), rates, momentum, recipe.model, feed, recipe.personal)
+    moving = trained(recipe.config, recipe.groups, task.step)
+    return Finished(task, model, feed.memory(), rates, momentum, recipe.model, feed, recipe.personal, moving)
 
 
 def first_losses(recipe: Recipe, task: Task) -> Losses:

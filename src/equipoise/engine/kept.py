@@ -15,9 +15,21 @@ from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
+from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode, flatten, unflatten
 from equipoise.core.errors import ClientError
 from equipoise.core.values import ClientState, ClientUpdate, Result, Task
+
+
+def federation_key(config: Config) -> str:
+    """The subfolder of a federation, so that runs that share a folder never prune each other's states.
+
+    Settings that a resumed run may change, such as its rounds or a healed λ, are not part of it.
+    """
+    kept = {"name", "seed", "data", "partition", "model"}
+    content = config.model_dump_json(include=kept) + config.method.name + config.balance.name
+    return blake2b(content.encode(), digest_size=8).hexdigest()
+
 
 KEPT = 4
 """Number of states that are kept per client."""

@@ -14,14 +14,13 @@ from typing import Any
 
 import torch
 
-from equipoise.client.groups import personal
 from equipoise.client.train import first_losses, train
 from equipoise.config.check import check
 from equipoise.core.codec import Message, decode, encode
 from equipoise.core.errors import ClientError, EquipoiseError
 from equipoise.core.values import ClientState, ClientUpdate, Question, Result, State, Task
 from equipoise.engine.allocator import keep_freed_memory
-from equipoise.engine.kept import StateFolder
+from equipoise.engine.kept import StateFolder, federation_key
 from equipoise.engine.messages import error_message, results_message, tasks_of
 from equipoise.kind.site import Arrays, Site
 from equipoise.method.resolve import resolve
@@ -36,8 +35,8 @@ class Node:
         keep_freed_memory()
         self.site, self.recipe = site, site.recipe()
         folder, recipe = site.config.engine.state_folder, self.recipe
-        names = None if recipe.keeps_buffers else personal(site.config, recipe.groups)
-        self.kept = None if folder is None else StateFolder(Path(folder), names)
+        names = None if recipe.keeps_buffers else recipe.personal
+        self.kept = None if folder is None else StateFolder(Path(folder) / federation_key(site.config), names)
 
     @classmethod
     def open(cls, config: Mapping[str, Any], arrays: Arrays, facts: Mapping[str, Any]) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from equipoise.balance.policy import Balance
 from equipoise.client.groups import personal
 from equipoise.config.schema import Config
 from equipoise.core.errors import PluginError
@@ -28,7 +29,7 @@ def resolve(config: Config) -> Resolved:
     if method.objective is BY_KIND:
         answers |= {"objective": config.kind.load("plain_loss")(), "stacks": True}
     if method.balance is BY_CONFIGURATION:
-        answers["balance"] = BALANCES.find(config.balance.name).make(config.balance)
+        answers["balance"] = _policy(config)
     if method.merge is BY_CONFIGURATION:
         from equipoise.server.prototypes import merge_prototypes
 
@@ -36,6 +37,15 @@ def resolve(config: Config) -> Resolved:
     answers["predict"] = config.server.predict or method.predict
     resolved = Resolved(**answers, carries=config.is_one_shot or not method.exchange.down)
     return added(resolved, config)
+
+
+def _policy(config: Config) -> Balance:
+    entry = BALANCES.find(config.balance.name)
+    policy = entry.make(config.balance)
+    if not isinstance(policy, Balance):
+        what = f"balance '{entry.name}' gives no policy: expected equipoise.balance.policy.Balance, got {policy!r}"
+        raise PluginError(what, where=str(entry.origin), fix="return Balance(start, weigh)")
+    return policy
 
 
 def made(config: Config) -> Method:

@@ -29,8 +29,17 @@ from equipoise.store.records import Run, new_run_id
 
 def start(store: Store, request: Request, watch: Watch, member: Membership = ALONE) -> str:
     """Run a configuration from the beginning; returns the new run's id."""
+    return begin(store, request, prepared(request), watch, member)
+
+
+def prepared(request: Request) -> Federation:
+    """The federation of a request; a wrong one is refused here, before anything is written."""
     limits(request.config.limits)
-    federation = build(request.config, request.data_path)
+    return build(request.config, request.data_path)
+
+
+def begin(store: Store, request: Request, federation: Federation, watch: Watch, member: Membership = ALONE) -> str:
+    """Run a federation that was built already; returns the new run's id."""
     run_id = new_run_id(request.config.name)
     with write.hold(store, run_id):
         with blobs.referring(store):

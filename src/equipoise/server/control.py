@@ -25,8 +25,11 @@ from equipoise.server.optimise import trainable
 
 
 def change(done: Finished) -> State:
-    """Δc_k; c is zero before the first merge."""
-    sent = [name for name in trainable(done.model) if name not in done.personal]
+    """Δc_k; c is zero before the first merge.
+
+    A weight that was frozen keeps its control variate: its client did not follow any gradient of it.
+    """
+    sent = [name for name in trainable(done.model) if name not in done.personal and done.has_trained(name)]
     gradient = {name: (done.start[name] - done.model[name]) / done.reach for name in sent}
     return {name: g - done.task.shared.get(CONTROL + name, torch.zeros(())) for name, g in gradient.items()}
 

@@ -33,6 +33,7 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     options = config.data
     assert isinstance(options, InteractionOptions)
     require.pair(config)
+    require.travelling_state(config)
     histories, features = load_histories(config, options, data_path)
     data = histories.interactions
     partition = users(data.items, data.bounds, data.n_items)

@@ -24,6 +24,13 @@ def pair(config: Config) -> None:
         raise ConfigError(what, where="balance", fix="set balance=none, or model=dmmr with model.experts=both")
 
 
+def travelling_state(config: Config) -> None:
+    """The judge reads what users remember, so that it has to travel."""
+    if config.engine.state_folder is not None:
+        what = "users' memories are read when items are ranked, and would stay with their node"
+        raise ConfigError(what, where="engine.state_folder", fix="leave it out; it is for labelled samples")
+
+
 def features(config: Config, given: Mapping[str, Features]) -> None:
     missing = [name for name in wanted(config.model) if name not in given]
     if missing:

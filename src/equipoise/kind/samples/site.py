@@ -24,6 +24,7 @@ from equipoise.data.inputs import Inputs
 from equipoise.kind.recipe import recipe_of
 from equipoise.kind.site import Arrays, Shared, ragged, unragged
 from equipoise.method.answers import Resolved
+from equipoise.method.resolve import personal_weights
 from equipoise.models.build import build_model
 from equipoise.models.classifier import Classifier
 from equipoise.models.outputs import InputReader
@@ -111,10 +112,12 @@ class SampleSite:
         config, method, exchange = self.config, self.method, self.method.exchange
         work, network = SampleWork(config, config.clock, self.train, self.inputs), self.network()
 
+        sent = [name for name in network.state_dict() if name not in personal_weights(config, method, network)]
+
         def feed(task: Task) -> SampleFeed:
             memory = task.own.memory
             if exchange.begin is not None and not memory:
-                memory = exchange.begin({name: task.shared[name] for name in network.state_dict()})
+                memory = exchange.begin({name: task.shared[name] for name in sent})
             return SampleFeed(work, task, self.indices[task.client], self.counts(task.client), memory)
 
         return recipe_of(config, method, network, work, feed)
