@@ -15,6 +15,7 @@ from equipoise.config.traits import LABELS, ONE_MODEL
 from equipoise.core.errors import ConfigError, DataError
 from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientState, ClientUpdate, State
+from equipoise.models.twin import answering
 from equipoise.run.advance import merge_latest
 from equipoise.run.announce import folder_of, require_same_data
 from equipoise.run.build import Federation, build
@@ -82,7 +83,7 @@ class FinishedRun:
             has = f"those with one: {', '.join(map(str, mine))}" if mine else "nobody has: the merged model went back"
             what = f"client {client} of run '{self.run.run_id}' has no model of its own; {has}"
             raise ConfigError(what, where="client", fix="leave the client out, or name another")
-        return kept if self.federation.carries else {**self.merged().model, **kept}
+        return answering(kept if self.federation.carries else {**self.merged().model, **kept})
 
 
 def finished(store: Store, run: Run, data_path: Path | None = None) -> FinishedRun:

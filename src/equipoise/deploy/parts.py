@@ -84,9 +84,9 @@ def parts_of(store: Store, run: Run, client: int | None = None, data_path: Path 
         config, kind = found.federation.config, found.federation.config.kind
         common = kind.load("common_encoder") if reads.common else None
         make_common = None if common is None else lambda: common(site.shape, config.seed)
-        network = site.network()
+        network = site.plain_network()
         head = None if found.federation.method.head is None else network.head
-        makers = Makers(site.network, None, make_common, site.inputs.prepare, predict)
+        makers = Makers(site.plain_network, None, make_common, site.inputs.prepare, predict)
         origins = Origins(MODELS.find(config.model.name).make, head, common, site.inputs, predict)
         used = merged.clients if reads.clients else ()
         card = card_of(store, found, Way(name, client, sorted(reads.models), used))
@@ -121,7 +121,7 @@ def _few_samples(found: FinishedRun) -> Evaluator:
     assert isinstance(judge, SampleJudge), "labelled samples have such a judge"
     splits = judge.evaluator.splits
     few = replace(splits, test=splits.test.take(np.arange(min(FEW, len(splits.test)))))
-    return replace(judge.evaluator, splits=few, common_known={})
+    return replace(judge.evaluator, model=_site(found).plain_network(), splits=few, common_known={})
 
 
 def _reads(found: FinishedRun, evaluator: Evaluator, predict: Predict, merged: Merged) -> Reads:

@@ -1,6 +1,8 @@
 """Two networks side by side, from one start: one that is shared, one that stays with its client.
 
-features, logits = those of the personal one        shared = what the shared one says of the same batch
+features, logits = those of the personal one        shared = what the shared one says of the same batch, in training
+
+In evaluation the personal one answers alone.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from equipoise.core.values import State
 from equipoise.models.classifier import Classifier, ModelOutput
 
 SHARED, PERSONAL = "shared.", "personal."
@@ -28,14 +31,20 @@ class Twin(Classifier):
         self.n_features = model.n_features
         self.shared, self.personal = model, deepcopy(model)
 
-    def forward(self, images: Tensor) -> TwinOutput:  # type: ignore[override]
+    def forward(self, images: Tensor) -> ModelOutput | TwinOutput:  # type: ignore[override]
         own: ModelOutput = self.personal(images)
-        return TwinOutput(own.features, own.logits, self.shared(images))
+        return TwinOutput(own.features, own.logits, self.shared(images)) if self.training else own
 
     @property
     def groups(self) -> dict[str, list[str]]:
         names = [name for name, _ in self.named_parameters()]
         return {prefix[:-1]: [name for name in names if name.startswith(prefix)] for prefix in (SHARED, PERSONAL)}
+
+
+def answering(state: State) -> State:
+    """The weights of the network that answers: of two side by side the personal one, under its own names."""
+    own = {name.removeprefix(PERSONAL): tensor for name, tensor in state.items() if name.startswith(PERSONAL)}
+    return own or state
 
 
 def personal(model: nn.Module) -> list[str]:

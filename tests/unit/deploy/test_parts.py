@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from equipoise.core.errors import ConfigError
+from equipoise.deploy.finished import finished
 from equipoise.deploy.parts import model_of, parts_of
 from tests.conftest import one_shot, tiny, untouched_rng
 
@@ -111,6 +112,14 @@ def test_a_client_with_a_personal_head_has_its_own_model(store):
     weights = [model.state_dict() for model in (own, merged)]
     assert torch.equal(*(state["models.merged.encoder.1.weight"] for state in weights))
     assert not torch.equal(*(state["models.merged.head.weight"] for state in weights))
+
+
+def test_of_two_networks_side_by_side_the_personal_one_is_taken(store):
+    """As a plain network of the configured kind."""
+    run = run_of(store, tiny("method=ditto", "balance=constant", "balance.lam=1"))
+    found, taken = finished(store, run), model_of(store, run, client=1).state_dict()["models.merged.head.weight"]
+    assert torch.equal(taken, found.own[1].model["personal.head.weight"])
+    assert not torch.equal(taken, found.merged().model["shared.head.weight"])
 
 
 def test_the_state_that_validation_chose_is_the_one_taken(store):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from equipoise.config.loader import load
 from equipoise.engine.local import Local
 from equipoise.run.advance import plan
 from equipoise.run.build import build
@@ -39,3 +40,14 @@ def test_with_one_upload_all_steps_since_the_start_count():
     last = records(one_shot("method=fednova", "client.batch=16", "client.momentum=0", "client.lr=0.05"))[-1].snapshot
     for own, indices in zip(last.own.values(), build(one_shot()).site.indices, strict=True):
         assert own.report["reach"].item() == pytest.approx(4 * -(-len(indices) // 16) * 0.05)
+
+
+def test_where_clients_hold_rows_of_a_table_and_take_as_many_steps_it_is_fedavg_too():
+    small = ("data.users=12", "data.length=20", "data.items=80", "model.length=8", "model.width=16", "rounds=2")
+    how = ("server.fraction=1.0", "client.batch=100", "client.momentum=0", "client.epochs=2")
+    ours, theirs = (
+        records(load("rec/fedavg", [f"method={name}", *small, *how]).config)[-1].snapshot.server.model
+        for name in ("fednova", "fedavg")
+    )
+    for name, tensor in theirs.items():
+        assert torch.allclose(ours[name], tensor, atol=1e-5), name

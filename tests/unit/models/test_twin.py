@@ -28,3 +28,11 @@ def test_every_weight_is_in_one_of_two_groups():
     assert sorted([*shared, *own]) == sorted(name for name, _ in twin.named_parameters())
     assert personal(twin) == own
     assert len(own) == len(shared) == 4
+
+
+def test_in_evaluation_the_personal_one_answers_alone():
+    twin, images = made().eval(), torch.ones(2, 3, 2, 2)
+    with torch.no_grad():
+        twin.shared.head.weight.zero_()
+    assert torch.equal(twin(images).logits, twin.personal(images).logits)
+    assert len(twin(images)) == 2

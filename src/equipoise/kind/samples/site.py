@@ -90,8 +90,13 @@ class SampleSite:
         return cls(config, method, samples, indices, n_classes, inputs, local)
 
     def network(self) -> Classifier:
-        model = build_model(self.config.model, self.shape, self.n_classes, self.config.seed, self.method.head)
-        return model if self.method.network is None else self.method.network(model)
+        """What clients train."""
+        plain = self.plain_network()
+        return plain if self.method.network is None else self.method.network(plain)
+
+    def plain_network(self) -> Classifier:
+        """The configured network, as it answers in the end."""
+        return build_model(self.config.model, self.shape, self.n_classes, self.config.seed, self.method.head)
 
     @cached_property
     def together(self) -> int:
