@@ -8,7 +8,7 @@ from equipoise.config.kinds import fits_kind, kind_of
 from equipoise.config.loader import load
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import METHODS, MODELS, PREDICTS
-from tests.conftest import needs, numbers, records, untouched_rng
+from tests.conftest import later_wins, needs, numbers, records, untouched_rng
 
 KIND = kind_of("wine")
 SMALL = ("data=wine", "model=mlp", "model.hidden=8", "partition.clients=3", "rounds=2", "client.epochs=1")
@@ -27,7 +27,7 @@ def test_every_method_on_labels_trains_on_rows(name: str) -> None:
     if name == "fedbn":
         pytest.skip("a perceptron has no BatchNorm")
     with untouched_rng():
-        steps = records(load("fedavg", [*SMALL, f"method={name}", *needs(name)]).config)
+        steps = records(load("fedavg", later_wins(*SMALL, f"method={name}", *needs(name))).config)
     found = numbers(steps)
     headline = "accuracy/merged" if (1, None, "accuracy/merged") in found else "accuracy/clients"
     assert 0 <= found[1, None, headline] <= 1
