@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from equipoise.core.values import Result
-from equipoise.run.build import Federation
-from equipoise.run.state import Record
+
+if TYPE_CHECKING:  # who watches a run needs no torch
+    from equipoise.run.build import Federation
+    from equipoise.run.state import Record
 
 
 class Watch(Protocol):
