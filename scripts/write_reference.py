@@ -405,7 +405,7 @@ def library() -> Iterator[str]:
         "`import equipoise as eq` gives what the commands give. Importing it loads neither torch nor pydantic nor"
         " polars. Errors are [our error classes](errors.md); nothing ends the process. What is returned shows itself"
         " in a notebook. A first tour: [in a notebook](../tutorials/in-a-notebook.ipynb). Tables are frames of polars;"
-        " `.to_pandas()` needs `pip install pandas pyarrow`."
+        " `.to_pandas()` needs the extra `pandas`: `pip install 'equipoise[pandas]'`."
     )
     yield "## Words in signatures"
     yield table(["word", "what may stand there"], [(_keys(name), text) for name, text in TYPES])

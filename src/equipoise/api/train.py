@@ -82,7 +82,7 @@ def resume(
     from equipoise.run.session import resume as go_on
 
     watch = follower(progress)
-    with existing(handle.store) as opened, told(watch), kept_threads():
+    with existing(handle.store) as opened, named_in_errors(watch), kept_threads():
         go_on(opened, handle.record, watch, Path(path) if path is not None else None, rounds)
     return handle
 
@@ -94,7 +94,7 @@ def start(request: Request, store: StoreAt, watch: Follows) -> RunHandle:
 
     with kept_threads():
         federation = prepared(request)
-        with open_store(store) as opened, told(watch):
+        with open_store(store) as opened, named_in_errors(watch):
             return RunHandle(begin(opened, request, federation, watch), located(store))
 
 
@@ -106,7 +106,7 @@ def with_events(watch: Follows, folder: str | Path | None) -> Follows:
 
 
 @contextmanager
-def told(watch: Follows) -> Iterator[None]:
+def named_in_errors(watch: Follows) -> Iterator[None]:
     """An error that ends a run carries a note with the run's id, and how to go on."""
     try:
         yield
