@@ -56,7 +56,7 @@ class Federation:
         return self.roster.n_clients
 
     def merge(self, state: ServerState, updates: Sequence[ClientUpdate], step: int | None = None) -> ServerState:
-        """Merge updates; weights that were frozen at that step or are personal stay the same on the server, bit for bit."""
+        """Merge updates; the server keeps weights that were frozen at that step or are personal, to the last bit."""
         after = self.method.merge(state, updates)
         moving = None if step is None else trained(self.config, self.groups, step)
         own = self.personal

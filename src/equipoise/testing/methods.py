@@ -47,7 +47,7 @@ def steps_of(config: Config) -> Steps:
 
 
 def check_method(name: str, *overrides: str) -> None:
-    """All promises; `overrides` are settings that the method cannot do without, as `key=value`."""
+    """Check all promises; `overrides` are settings that the method needs, as `key=value`."""
     for communication in communications(name):
         run = steps_of(config_of(name, communication, *overrides))
         seed_matters(run)
@@ -86,7 +86,7 @@ def updates_survive_the_codec(run: Steps) -> None:
 
 
 def order_does_not_matter(run: Steps) -> None:
-    """The same seed gives the same numbers, whoever answers first."""
+    """The same seed gives the same numbers, in whatever order clients answer."""
     federation = build(run.config)
     backwards = list(federate(federation, Backwards(federation.site), first_snapshot(federation), 0, nobody))
     assert numbers(backwards) == numbers(run.records), "numbers depend on which client answers first"
@@ -97,7 +97,7 @@ def order_does_not_matter(run: Steps) -> None:
 
 
 def resuming_changes_nothing(run: Steps) -> None:
-    """Going on from a checkpoint is never having stopped."""
+    """A run resumed from a checkpoint equals one that never stopped."""
     federation = build(run.config)
     again = unpack(pack(run.records[0].snapshot))
     rest = numbers(list(federate(federation, Local(federation.site), again, 1, nobody)))
