@@ -41,7 +41,7 @@ class SweepProgress:
             self.live.update(_table(places, self._left(places)))
 
     def _left(self, places: Sequence[Place]) -> str:
-        """How long the rest will take, if it takes as long as what was run so far; nothing before the first is done."""
+        """The estimated remaining time, from the cells run so far; empty before the first is done."""
         run = sum(place.state in {"done", "failed"} and not place.is_reused for place in places)
         left = sum(place.state in {"waiting", "running"} for place in places)
         from equipoise.report.times import duration_text

@@ -1,6 +1,6 @@
 """Estimates a run before it starts: samples per client, traffic, and duration.
 
-operations = 6 · multiply-adds of a sample · samples trained on        seconds = operations / (R · cores at work)
+    operations = 6 · multiply-adds of a sample · samples trained on        seconds = operations / (R · cores at work)
 
 R is the number of operations per second of one core in `client/together.py`. Training is counted, scoring is not: the
 figure only shows whether a run takes minutes or days. Networks that rank items are not estimated.

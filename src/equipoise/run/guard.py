@@ -119,7 +119,7 @@ def _first(curve: Curve) -> tuple[int, int]:
 
 @dataclass
 class Series:
-    """The known values of one metric, for every client."""
+    """The known values of one metric of one client."""
 
     steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)

@@ -32,9 +32,7 @@ def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: 
     """Every step from `first` on; stopping in between loses only the step in progress."""
     torch.set_num_threads(federation.config.engine.threads)
     keep_freed_memory()
-    if first > 0 and is_enough(
-        federation, snapshot, first - 1
-    ):  # the run was over, but stopped before that was recorded
+    if first > 0 and is_enough(federation, snapshot, first - 1):  # it was over, but stopped before recording that
         return
     ahead: Begun | None = None
     for step in range(first, federation.config.steps):

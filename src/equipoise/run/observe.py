@@ -1,7 +1,7 @@
 """What is recorded about a step: each observer contributes numbers.
 
-clients     measurements during training                 judge      scores of the server
-hashes      whether states are equal to the last bit     updates    how far clients moved, and in which direction
+    clients     measurements during training                 judge      scores of the server
+    hashes      whether states are equal to the last bit     updates    how far clients moved, and in which direction
 traffic     bytes that would cross the network
 """
 

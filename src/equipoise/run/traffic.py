@@ -1,7 +1,7 @@
 """Bytes that would cross the network in a step, in each direction.
 
     down   the model and the broadcast beside it, each round, or once if nothing else is ever sent down;
-    and what predictors send to clients
+           and what predictors send to clients
     up     clients' models, their reports, and their answers to predictors
 
 With one upload everything comes up at the last checkpoint: those before it only observe. For tables that a client holds

@@ -47,7 +47,7 @@ def steps_of(config: Config) -> RunSteps:
 
 
 def check_method(name: str, *overrides: str) -> None:
-    """All promises; `overrides` are settings that the method cannot do without, as `key=value`."""
+    """Check all promises; `overrides` are settings that the method needs, as `key=value`."""
     for communication in communications(name):
         run = steps_of(config_of(name, communication, *overrides))
         seed_matters(run)
