@@ -180,11 +180,20 @@ def _result(recipe: Recipe, trainee: Trainee, model: State, buffers: State, meas
         memory = {**memory, **(recipe.keep(done) if recipe.keep else {})}
         report = {**report, **(recipe.report(done) if recipe.report else {})}
     policy, memory, report = map(contiguous_copies, (trainee.policy, memory, report))
-    own = ClientState(model, kept, policy, memory, report)
+    sent, mine = _parted(recipe, model)
+    own = ClientState(mine, kept, policy, memory, report)
     metrics = {**measured, **feed.numbers(), "samples": feed.samples}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}
-    return ClientUpdate(task.client, feed.samples, model, own, metrics, feed.counts.tolist(), held)
+    return ClientUpdate(task.client, feed.samples, sent, own, metrics, feed.counts.tolist(), held)
+
+
+def _parted(recipe: Recipe, model: State) -> tuple[State, State]:
+    """What a client sends of its model, and what it keeps: all, if it goes on from its own, else what is personal."""
+    if recipe.keeps_buffers:
+        return model, model
+    sent = {name: tensor for name, tensor in model.items() if name not in recipe.personal}
+    return sent, {name: model[name] for name in model if name in recipe.personal}
 
 
 def _finished(recipe: Recipe, trainee: Trainee, model: State) -> Finished:

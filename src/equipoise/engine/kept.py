@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -38,10 +37,9 @@ KEPT = 4
 class StateFolder:
     """The folder in which a node keeps its clients' states."""
 
-    def __init__(self, folder: Path, personal: Collection[str] | None) -> None:
-        """`personal`: the weights that clients keep, if the others come from the server each round. None: clients
-        continue from their own model, which also travels, since the server merges the latest model of every client."""
-        self.folder, self.personal = folder, personal
+    def __init__(self, folder: Path, needs_models: bool) -> None:
+        """`needs_models`: clients go on from their own model, which also travels: the server merges the latest."""
+        self.folder, self.needs_models = folder, needs_models
         folder.mkdir(parents=True, exist_ok=True)
 
     def taken_up(self, task: Task) -> Task:
@@ -59,13 +57,12 @@ class StateFolder:
         """The result with a handle in place of the client's state; its report still travels."""
         if not isinstance(result, ClientUpdate):
             return result
-        own, personal = result.own, self.personal
-        model = own.model if personal is None else {name: own.model[name] for name in personal}
-        data = encode({}, flatten(replace(own, model=model, report={}).groups()))
+        own = result.own
+        data = encode({}, flatten(replace(own, report={}).groups()))
         handle = blake2b(data, digest_size=16).hexdigest()
         self._write(f"{result.client}-{handle}.safetensors", data)
         self._prune(result.client)
-        latest = own.model if personal is None else {}
+        latest = own.model if self.needs_models else {}
         return replace(result, own=ClientState(model=latest, report=own.report, handle=handle))
 
     def _write(self, name: str, data: bytes) -> None:

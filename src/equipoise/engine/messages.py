@@ -12,6 +12,9 @@ from equipoise.core.codec import Message, flatten, unflatten
 from equipoise.core.errors import ClientError, EquipoiseError
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Question, Result, State, Task
 
+SENT, ROWS = "sent", "rows"
+"""What is in a result beside the client's own state: the model that it sends, and which rows of tables those are."""
+
 
 def tasks_message(tasks: Sequence[Task]) -> Message:
     """The tasks without the server's broadcast, which is the same for every cohort of a step."""
@@ -19,25 +22,34 @@ def tasks_message(tasks: Sequence[Task]) -> Message:
     if tasks[0].question is not None:
         header["question"] = asdict(tasks[0].question)
     header["epochs"] = [tasks[0].epochs.start, tasks[0].epochs.stop]
-    return header | _handles([task.own for task in tasks]), flatten(_own([task.own for task in tasks]))
+    return header | _handles([task.own for task in tasks]), flatten(_stacked([task.own.groups() for task in tasks]))
 
 
 def tasks_of(message: Message, shared: State) -> list[Task]:
     header, tensors = message
     groups, epochs = unflatten(tensors), range(*header["epochs"])
     clients = header["clients"]
-    states = zip(clients, _states(groups, header.get("handles") or [""] * len(clients)), strict=True)
+    handles = header.get("handles") or [""] * len(clients)
+    states = zip(clients, _unstacked(groups, len(clients)), handles, strict=True)
     question = Question(**header["question"]) if "question" in header else None
-    return [Task(header["step"], client, epochs, shared, own, question) for client, own in states]
+    return [
+        Task(header["step"], client, epochs, shared, ClientState.of(own, handle), question)
+        for client, own, handle in states
+    ]
 
 
 def results_message(results: Sequence[Result]) -> Message:
+    """A model that is sent and kept alike travels once."""
     header = [_header(result) for result in results]
     own = [result.own if isinstance(result, ClientUpdate) else ClientState() for result in results]
-    updates = {k: result for k, result in enumerate(results) if isinstance(result, ClientUpdate)}
-    rows = {f"{k}:rows": update.rows for k, update in updates.items()}
-    rows |= {f"{k}:update": update.model for k, update in updates.items() if not update.own.model}
-    return {"results": header} | _handles(own), flatten({**_own(own), **rows})
+    groups = [{**state.groups(), **_sent(result)} for state, result in zip(own, results, strict=True)]
+    return {"results": header} | _handles(own), flatten(_stacked(groups))
+
+
+def _sent(result: Result) -> dict[str, State]:
+    if isinstance(result, ClientFailure):
+        return {SENT: {}, ROWS: {}}
+    return {SENT: {} if result.model is result.own.model else result.model, ROWS: result.rows}
 
 
 def error_message(error: EquipoiseError) -> Message:
@@ -50,10 +62,10 @@ def results_of(message: Message) -> list[Result]:
     if "raised" in header:
         what, where, fix = header["raised"]
         raise ClientError(what, where=where, fix=fix)
-    groups, headers = unflatten(tensors), header["results"]
-    rows, models = ([groups.pop(f"{k}:{name}", {}) for k in range(len(headers))] for name in ("rows", "update"))
-    states = _states(groups, header.get("handles") or [""] * len(headers))
-    return [_result(*parts) for parts in zip(headers, states, rows, models, strict=True)]
+    headers = header["results"]
+    groups = _unstacked(unflatten(tensors), len(headers))
+    handles = header.get("handles") or [""] * len(headers)
+    return [_result(*parts) for parts in zip(headers, groups, handles, strict=True)]
 
 
 def _header(result: Result) -> dict[str, Any]:
@@ -63,18 +75,18 @@ def _header(result: Result) -> dict[str, Any]:
     return known | {"counts": list(result.counts)}
 
 
-def _result(header: Mapping[str, Any], own: ClientState, rows: State, model: State) -> Result:
-    """`model` is what was sent up, if the client's own model stays with its node."""
+def _result(header: Mapping[str, Any], groups: Mapping[str, State], handle: str) -> Result:
     if "failure" in header:
         return ClientFailure(header["client"], header["failure"], header["error"])
-    given = (header["client"], header["samples"], own.model or model, own, header["metrics"], header["counts"])
-    return ClientUpdate(*given, rows)
+    own = ClientState.of(groups, handle)
+    sent = groups.get(SENT) or own.model
+    given = (header["client"], header["samples"], sent, own, header["metrics"], header["counts"])
+    return ClientUpdate(*given, groups.get(ROWS, {}))
 
 
-def _own(states: Sequence[ClientState]) -> dict[str, State]:
+def _stacked(groups: Sequence[Mapping[str, State]]) -> dict[str, State]:
     """Tensors that have the same shape for all clients are stacked as "all:model"; others are named like "3:report"."""
     found: dict[str, State] = {}
-    groups = [own.groups() for own in states]
     for name in groups[0] if groups else ():
         parts = [group[name] for group in groups]
         if len(parts) > 1 and _shapes(parts[0]) and all(_shapes(part) == _shapes(parts[0]) for part in parts):
@@ -94,9 +106,9 @@ def _handles(states: Sequence[ClientState]) -> dict[str, list[str]]:
     return {"handles": handles} if any(handles) else {}
 
 
-def _states(groups: Mapping[str, State], handles: Sequence[str]) -> list[ClientState]:
-    """The states of all clients, in order."""
-    own: list[dict[str, State]] = [{} for _ in handles]
+def _unstacked(groups: Mapping[str, State], n: int) -> list[dict[str, State]]:
+    """The groups of each of `n` clients, in order."""
+    own: list[dict[str, State]] = [{} for _ in range(n)]
     for path, group in groups.items():
         place, name = path.split(":")
         if place != "all":
@@ -105,4 +117,4 @@ def _states(groups: Mapping[str, State], handles: Sequence[str]) -> list[ClientS
         for key, tensor in group.items():
             for state, part in zip(own, tensor.unbind(), strict=True):
                 state[name] = {**state.get(name, {}), key: part}
-    return [ClientState.of(state, handle) for state, handle in zip(own, handles, strict=True)]
+    return own

@@ -9,6 +9,7 @@ within one process tasks and results are passed as objects.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,8 @@ class Node:
         torch.set_num_threads(site.config.engine.threads)
         keep_freed_memory()
         self.site, self.recipe = site, site.recipe()
-        folder, recipe = site.config.engine.state_folder, self.recipe
-        names = None if recipe.keeps_buffers else recipe.personal
-        self.kept = None if folder is None else StateFolder(Path(folder) / federation_key(site.config), names)
+        folder, needs_models = site.config.engine.state_folder, self.recipe.keeps_buffers
+        self.kept = None if folder is None else StateFolder(Path(folder) / federation_key(site.config), needs_models)
 
     @classmethod
     def open(cls, config: Mapping[str, Any], arrays: Arrays, facts: Mapping[str, Any]) -> Node:
@@ -68,6 +68,13 @@ class Node:
         """The same for transports of bytes; `shared` is what the server sends to every cohort of a step."""
         return encode(*self.answer(decode(tasks), decode(shared)[1]))
 
+    def _whole(self, task: Task) -> Task:
+        """The task with the client's whole own model: what it sent, and what its node keeps of it."""
+        if self.kept is None or not task.own.handle:
+            return task
+        kept = self.kept.taken_up(task).own.model
+        return replace(task, own=ClientState(model={**task.own.model, **kept}))
+
     def _train(self, tasks: Sequence[Task]) -> list[Result]:
         if self.kept is None:
             return train(self.recipe, tasks)
@@ -80,7 +87,7 @@ class Node:
             losses = first_losses(self.recipe, task)
             report: State = {"base": losses.base} | ({} if losses.align is None else {"align": losses.align})
         else:
-            report = self.site.answer(self.recipe, task)
+            report = self.site.answer(self.recipe, self._whole(task))
         counts = self.site.counts(task.client).tolist()
         return ClientUpdate(task.client, sum(counts), {}, ClientState(report=report), {}, counts)
 

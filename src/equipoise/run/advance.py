@@ -61,7 +61,7 @@ def advance(federation: Federation, engine: Engine, snapshot: Snapshot, begun: B
         tick(step, len(results), len(begun.tasks), result)
     now = replace(snapshot, server=_server_now(federation, snapshot, step))
     start = federation.start if federation.carries else now.server.model
-    updates, refused = admitted(results, start, step)
+    updates, refused = admitted(results, federation.sent_of(start), step)
     after, merged = merge(federation, now, updates, results, step)
     return Advanced(step, begun.tasks, updates, [*engine.take_events(), *refused], start, after, merged)
 
@@ -124,20 +124,24 @@ def merge(
         server, merged = merge_latest(federation, own)
         broadcast = snapshot.broadcast if federation.config.is_one_shot else {**snapshot.broadcast, **server.broadcast}
         return replace(snapshot, server=server, own=own, stopped=stopped, broadcast=broadcast), merged
-    kept = {update.client: carried(federation, update) for update in updates}
+    kept = {update.client: carried(update) for update in updates}
     kept = {client: own for client, own in kept.items() if own.model or own.policy or own.memory or own.handle}
     server = federation.merge(snapshot.server, updates, step)
     broadcast = {**snapshot.broadcast, **server.broadcast}
     after = replace(snapshot, server=server, own={**snapshot.own, **kept}, broadcast=broadcast)
-    return after, Merged(server.model, updates, server.broadcast)
+    return after, Merged(server.model, [with_personal(update) for update in updates], server.broadcast)
 
 
-def carried(federation: Federation, update: ClientUpdate) -> ClientState:
+def with_personal(update: ClientUpdate) -> ClientUpdate:
+    """The update with the client's personal weights, for whoever scores its own model; not if its node keeps them."""
+    return replace(update, model={**update.model, **update.own.model}) if update.own.model else update
+
+
+def carried(update: ClientUpdate) -> ClientState:
     """What a client keeps from round to round: its personal weights, its policy and its memory."""
     if update.own.handle:
         return ClientState(handle=update.own.handle)
-    mine = {name: update.model[name] for name in federation.personal}
-    return ClientState(model=mine, policy=update.own.policy, memory=update.own.memory)
+    return replace(update.own, optimiser={}, report={})
 
 
 def merge_latest(federation: Federation, own: Mapping[int, ClientState]) -> tuple[ServerState, Merged]:

@@ -37,7 +37,8 @@ def tasks_of(roster: Roster, merged: Merged, question: Question, step: int) -> l
     """A task for every client that is asked; models that a client already has are not sent."""
     clients, nothing = ordered(merged), range(0)
     if question.through == "own":
-        return [Task(step, each.client, nothing, {}, ClientState(model=each.model), question) for each in clients]
+        own = {each.client: ClientState(model=each.model, handle=each.own.handle) for each in clients}
+        return [Task(step, client, nothing, {}, state, question) for client, state in own.items()]
     if question.through == "common":
         return [Task(step, each.client, nothing, {}, NO_STATE, question) for each in clients]
     if question.through == "all":

@@ -63,6 +63,12 @@ class Federation:
         kept = [name for name in state.model if name in own or (moving is not None and name not in moving)]
         return replace(after, model={**after.model, **{name: state.model[name] for name in kept}}) if kept else after
 
+    def sent_of(self, model: State) -> State:
+        """The part of a model that clients send."""
+        if self.carries or not self.personal:
+            return model
+        return {name: tensor for name, tensor in model.items() if name not in self.personal}
+
     @property
     def carries(self) -> bool:
         """Whether clients continue from their own models, because nothing is sent down."""

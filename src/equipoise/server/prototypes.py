@@ -24,7 +24,9 @@ from equipoise.server.merge import Merge, ServerState
 def merge_prototypes(kind: Prototypes) -> Merge:
     def merge(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
         ordered = sorted(updates, key=lambda update: update.client)
-        return replace(state, model={**weighted_mean(ordered), PROTOTYPES: merged(kind, ordered)})
+        mean = weighted_mean(ordered)
+        rows = {PROTOTYPES: merged(kind, ordered)} if PROTOTYPES in mean else {}  # none if prototypes are personal
+        return replace(state, model={**mean, **rows})
 
     return merge
 
