@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from equipoise.core.values import Result
-
-if TYPE_CHECKING:  # who watches a run needs no torch
+if TYPE_CHECKING:  # who watches a run needs neither torch nor numpy
+    from equipoise.core.values import Result
     from equipoise.run.build import Federation
     from equipoise.run.state import Record
 
