@@ -19,7 +19,7 @@ from equipoise.server.predict import Merged, ordered
 
 def prototype_scores(merged: Merged) -> Scores:
     """Empty for a model without prototypes."""
-    if PROTOTYPES not in merged.model:
+    if PROTOTYPES not in merged.model or any(PROTOTYPES not in client.model for client in merged.clients):
         return {}
     clients = ordered(merged)
     rows = torch.stack([client.model[PROTOTYPES].double() for client in clients])  # [K, C, D]

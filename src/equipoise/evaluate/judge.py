@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from equipoise.core.values import ClientState, Question, State
+from equipoise.core.values import ClientState, ClientUpdate, Question, State
 from equipoise.evaluate.geometry import prototype_scores
 from equipoise.evaluate.personal import personal_scores
 from equipoise.evaluate.pictures import pictures
@@ -99,7 +99,7 @@ class SampleJudge:
         first = next(self.evaluator.reader.batches(self.evaluator.splits.test.inputs))
         scores |= {(None, name): value for name, value in input_statistics(first, "eval").items()}
         at_most = len(merged.clients) if self.predict is None else config.evaluate.clients
-        clients = chosen_clients(merged.clients, at_most, config.seed, step)
+        clients = chosen_clients(self._whole(merged), at_most, config.seed, step)
         scores |= score(predictions, self.predict, merged, clients, answers)
         scores |= personal_scores(answers)
         if self._shows_beside(merged, is_last):
@@ -112,8 +112,12 @@ class SampleJudge:
     def _shows_beside(self, merged: Merged, is_last: bool) -> bool:
         """Whether all other predictors are scored too."""
         config = self.evaluator.config
-        is_small = len(merged.clients) <= config.evaluate.clients
+        is_small = len(self._whole(merged)) == len(merged.clients) <= config.evaluate.clients
         return self.predict is not None and is_small and config.shows_beside(is_last)
+
+    def _whole(self, merged: Merged) -> list[ClientUpdate]:
+        """The clients whose own models can be scored here: those whose personal weights do not stay with their node."""
+        return [client for client in merged.clients if self.evaluator.is_whole(client.model)]
 
     def final(self, merged: Merged, own: Own) -> Scores:
         return {}

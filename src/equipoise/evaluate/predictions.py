@@ -47,6 +47,10 @@ class Evaluator:
     def reader(self) -> InputReader:
         return InputReader(self.splits.inputs, self.config.evaluate.batch)
 
+    def is_whole(self, state: State) -> bool:
+        """Whether a state has all weights; not if a client's node keeps the personal ones."""
+        return state.keys() >= self.model.state_dict().keys()
+
     def outputs(self, state: State, stored: NDArray[Any]) -> ModelOutput:
         """Features [N, D] and logits [N, C] of a model with that state."""
         self.model.load_state_dict(dict(state))

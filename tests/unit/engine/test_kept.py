@@ -29,39 +29,36 @@ def update(value: float, client: int = 3) -> ClientUpdate:
     return ClientUpdate(client, 5, own.model, own, {})
 
 
-@pytest.mark.parametrize("personal", [None, [], ["w"]])
-def test_a_result_carries_a_handle_and_the_next_task_finds_the_state(
-    tmp_path: Path, personal: list[str] | None
-) -> None:
-    folder = StateFolder(tmp_path / "states", personal)
+@pytest.mark.parametrize("needs_models", [True, False])
+def test_a_result_carries_a_handle_and_the_next_task_finds_the_state(tmp_path: Path, needs_models: bool) -> None:
+    folder = StateFolder(tmp_path / "states", needs_models)
     sent = folder.put_down(update(2.0))
     assert isinstance(sent, ClientUpdate)
     assert sent.own.handle
-    assert bool(sent.own.model) == (personal is None)
+    assert bool(sent.own.model) == needs_models
     assert not sent.own.optimiser
     assert not sent.own.policy
     assert not sent.own.memory
     assert sent.own.report.keys() == {"sums"}
     task = folder.taken_up(Task(1, 3, range(1), {}, ClientState(handle=sent.own.handle)))
-    kept = {} if personal == [] else state(2.0).model
-    assert_same_own(task.own, replace(state(2.0), model=kept, report={}))
+    assert_same_own(task.own, replace(state(2.0), report={}))
 
 
 def test_the_same_state_has_the_same_handle_and_another_state_another(tmp_path: Path) -> None:
-    folder = StateFolder(tmp_path, [])
+    folder = StateFolder(tmp_path, needs_models=False)
     handles = [folder.put_down(update(value)).own.handle for value in (1.0, 2.0, 1.0)]
     assert handles[0] == handles[2] != handles[1]
 
 
 def test_a_client_without_a_state_yet_and_one_that_failed_pass_through(tmp_path: Path) -> None:
-    folder = StateFolder(tmp_path, [])
+    folder = StateFolder(tmp_path, needs_models=False)
     task, failure = Task(0, 1, range(1), {}), ClientFailure(1, "non-finite", "loss is nan")
     assert folder.taken_up(task) is task
     assert folder.put_down(failure) is failure
 
 
 def test_the_newest_states_of_each_client_are_kept(tmp_path: Path) -> None:
-    folder = StateFolder(tmp_path, [])
+    folder = StateFolder(tmp_path, needs_models=False)
     for value in range(KEPT + 3):
         folder.put_down(update(float(value)))
         last = folder.put_down(update(float(value), client=4))
@@ -70,10 +67,13 @@ def test_the_newest_states_of_each_client_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_state_that_is_gone_is_named(tmp_path: Path) -> None:
-    folder = StateFolder(tmp_path, [])
+    folder = StateFolder(tmp_path, needs_models=False)
     with pytest.raises(ClientError, match="the state that client 3 kept is gone") as caught:
         folder.taken_up(Task(0, 3, range(1), {}, ClientState(handle="none")))
     assert "none.safetensors" in caught.value.where
+
+
+HEADS = ("method=fedavg", "server.personal=[head]", "rounds=3")
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,7 @@ def test_a_state_that_is_gone_is_named(tmp_path: Path) -> None:
     [
         ("method=etf-align", "balance=decoupled", "rounds=3"),
         ("method=fafi", "communication=one-shot", "client.epochs=2", "checkpoints=2"),
-        ("method=fedavg", "server.personal=[head]", "rounds=3"),
-        ("method=fedrep", "client.epochs=2", "rounds=3"),
-        ("method=fedbn", "rounds=3", "model=cnn", "model.width=4", "model.features=8", "model.norm=batch"),
-        ("method=ditto", "balance=constant", "rounds=3"),
         ("method=scaffold", "rounds=3", "client.momentum=0"),
-        ("method=fedavg", "server.personal=[head]", "rounds=3", "engine=processes", "engine.workers=2"),
     ],
 )
 def test_runs_whose_states_stay_with_the_node_have_the_same_numbers(tmp_path: Path, settings: tuple[str, ...]) -> None:
@@ -94,6 +89,41 @@ def test_runs_whose_states_stay_with_the_node_have_the_same_numbers(tmp_path: Pa
     staying = records(tiny(*settings, f"engine.state_folder={tmp_path}"))
     assert numbers(staying) == numbers(travelling)
     assert list(tmp_path.rglob("*.safetensors"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        HEADS,
+        (*HEADS, "engine=processes", "engine.workers=2"),
+        ("method=fedrep", "client.epochs=2", "rounds=3"),
+        ("method=fedbn", "rounds=3", "model=cnn", "model.width=4", "model.features=8", "model.norm=batch"),
+        ("method=ditto", "balance=constant", "rounds=3"),
+    ],
+)
+def test_personal_weights_that_stay_are_trained_and_tested_where_they_are(
+    tmp_path: Path, settings: tuple[str, ...]
+) -> None:
+    """The server cannot score clients' own models then; every other number is the same."""
+    travelling = numbers(records(tiny(*settings, "data.local_test=0.2")))
+    staying = numbers(records(tiny(*settings, "data.local_test=0.2", f"engine.state_folder={tmp_path}")))
+    assert staying.items() <= travelling.items()
+    assert (2, None, "accuracy/personal/mean") in staying
+    unscored = {name for _, _, name in travelling.keys() - staying.keys()}
+    assert {"accuracy/test", "accuracy/clients"} <= unscored
+    assert not {name for name in unscored if name.startswith(("loss/", "grad/", "update/", "accuracy/personal"))}
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (("method=fedrep", "client.epochs=2"), "clients' own models are the result of fedrep"),
+        ((*HEADS, "server.predict=probability-ensemble"), "'probability-ensemble' reads clients' models"),
+    ],
+)
+def test_what_needs_the_weights_that_stay_is_refused(tmp_path: Path, settings: tuple[str, ...], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        build(tiny(*settings, f"engine.state_folder={tmp_path}"))
 
 
 def test_runs_that_share_a_folder_leave_each_others_states_alone(tmp_path: Path) -> None:

@@ -54,7 +54,9 @@ def test_under_an_infinite_pull_the_personal_model_is_the_servers():
         far = replace(first, server=replace(first.server, model=moved))  # what is sent lies far from every v
         results = list(Local(federation.site).map(plan(federation, far, 0)))
         sent = part(moved, "shared.")
-        gaps = [(part(each.model, "personal.")[name] - w).abs().max() for each in results for name, w in sent.items()]
+        gaps = [
+            (part(each.own.model, "personal.")[name] - w).abs().max() for each in results for name, w in sent.items()
+        ]
         distances.append(float(max(gaps)))
     assert distances[0] > 10 * distances[1] > 100 * distances[2]
     assert distances[2] < 1e-3  # without a pull every v would stay about 3 away

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import n_bytes
+from equipoise.engine.local import Local
+from equipoise.engine.messages import results_message
+from equipoise.run.advance import plan
 from equipoise.run.build import build
+from equipoise.run.loop import first_snapshot
 from tests.conftest import assert_same, numbers, one_shot, records, tiny
 
 SETTINGS = ("method=fedbn", "model=cnn", "model.width=4", "model.features=8", "model.norm=batch", "rounds=3")
@@ -26,6 +32,16 @@ def test_weights_statistics_and_counters_of_batch_norm_never_reach_the_server(ru
     assert len(start) == 2 * 5, "weight, bias, mean, variance, counter of both layers"
     for step in run:
         assert_same(of_batch_norm(step.snapshot.server.model), start)
+
+
+def test_no_update_carries_any_of_it():
+    """Neither the update nor the message in which it travels; what the client keeps is a part of its own."""
+    federation = build(tiny(*SETTINGS))
+    for result in Local(federation.site).map(plan(federation, first_snapshot(federation), 0)):
+        assert not of_batch_norm(result.model)
+        assert len(of_batch_norm(result.own.model)) == 2 * 5
+        header, tensors = results_message([replace(result, own=replace(result.own, model={}, handle="kept"))])
+        assert not [name for name in tensors if any(layer in name for layer in LAYERS)], header
 
 
 def test_every_client_goes_on_with_its_own(run):

@@ -39,7 +39,7 @@ def test_the_head_is_trained_first_and_then_held(optimiser):
     stage = "client.stages=[{rounds: 2, groups: [head]}]"
     alone = updates("method=fedavg", "client.epochs=2", stage, *how)
     for ours, theirs in zip(updates(*SETTINGS, *how), alone, strict=True):
-        assert_same(group(ours.model, "head"), group(theirs.model, "head"))
+        assert_same(ours.own.model, group(theirs.model, "head"))
 
 
 def test_then_the_encoder_is_trained_from_fresh_buffers():
@@ -49,9 +49,9 @@ def test_then_the_encoder_is_trained_from_fresh_buffers():
     snapshot = first_snapshot(federation)
     for ours in Local(federation.site).map(plan(federation, snapshot, 0)):
         (task,) = [task for task in plan(from_head, snapshot, 0) if task.client == ours.client]
-        own = type(task.own)(model=group(ours.model, "head"))
+        own = type(task.own)(model=ours.own.model)
         (theirs,) = Local(from_head.site).map([type(task)(0, task.client, range(2, 3), task.shared, own)])
-        assert_same(ours.model, theirs.model)
+        assert_same({**ours.model, **ours.own.model}, theirs.model)
 
 
 @pytest.mark.parametrize(

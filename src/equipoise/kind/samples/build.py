@@ -21,6 +21,9 @@ from equipoise.partition.allot import allot
 from equipoise.partition.file import FileOptions, split_digest
 from equipoise.partition.sample import owned
 
+PERSONAL = "accuracy/personal/mean"
+"""The headline where clients' own models are the result and their nodes keep a part of them."""
+
 
 def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     loaded = load_splits(config.data, config.seed, data_path)
@@ -39,7 +42,8 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
         raise DataError(what, where="data.public", fix="a larger data.public or data.limit")
     common = config.kind.load("common_encoder")(site.shape, config.seed)
     evaluator = Evaluator(model, common, splits, config, indices, has_local_tests=bool(len(local)))
-    judge = SampleJudge(evaluator, method.predict, method.headline)
+    headline = PERSONAL if require.personal_stay(config, method, model) and method.predict is None else method.headline
+    judge = SampleJudge(evaluator, method.predict, headline)
     return Built(partition, site, judge, model, notes, first_broadcast=partial(first_broadcast, site, splits))
 
 

@@ -7,9 +7,12 @@ from torch import nn
 from equipoise.client.groups import in_phase
 from equipoise.client.together import stacks
 from equipoise.config.schema import Config
+from equipoise.config.traits import ONE_MODEL
 from equipoise.core.errors import ConfigError
+from equipoise.core.registry import PREDICTS
 from equipoise.kind.samples.site import SampleSite
 from equipoise.method.answers import Resolved
+from equipoise.method.resolve import personal_weights
 from equipoise.partition.sample import counted
 
 
@@ -18,6 +21,21 @@ def parameters(method: Resolved, model: nn.Module) -> None:
     if method.trains and not any(parameter.requires_grad for parameter in model.parameters()):
         what = "this method and this model together have nothing to train"
         raise ConfigError(what, where="model", fix="choose another model, or method=statistics")
+
+
+def personal_stay(config: Config, method: Resolved, model: nn.Module) -> bool:
+    """Whether nodes keep personal weights, so that the server cannot score a client's own model; then clients must."""
+    if config.engine.state_folder is None or method.carries or not personal_weights(config, method, model):
+        return False
+    if method.predict is None and not getattr(config.data, "local_test", 0.0):
+        what = f"clients' own models are the result of {config.method.name}, and a part of them stays with their node"
+        raise ConfigError(what, where="engine.state_folder", fix="let clients test themselves: data.local_test=0.2")
+    if method.predict is not None and ONE_MODEL not in PREDICTS.find(method.predict).traits:
+        what = f"'{method.predict}' reads clients' models, and a part of them stays with their node"
+        raise ConfigError(
+            what, where="engine.state_folder", fix="leave it out, or set server.predict=parameter-average"
+        )
+    return True
 
 
 def phases(config: Config, method: Resolved, model: nn.Module) -> None:
