@@ -192,6 +192,8 @@ def _parted(recipe: Recipe, model: State) -> tuple[State, State]:
     """What a client sends of its model, and what it keeps: all, if it goes on from its own, else what is personal."""
     if recipe.keeps_buffers:
         return model, model
+    if not recipe.personal:
+        return model, {}
     sent = {name: tensor for name, tensor in model.items() if name not in recipe.personal}
     return sent, {name: model[name] for name in model if name in recipe.personal}
 
