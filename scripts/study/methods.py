@@ -24,7 +24,10 @@ OF_CLIENTS = {"FedBN": "FedAvg, BatchNorm", "FedRep": "FedAvg", "Ditto": "FedAvg
 def parts(study: Study) -> list[str]:
     found = []
     for data, title in SETS.items():
-        found += [f"On {title}, after the last round:", table(["", *COLUMNS.values(), "MB up a round"], _rows(study, data))]
+        found += [
+            f"On {title}, after the last round:",
+            table(["", *COLUMNS.values(), "MB up a round"], _rows(study, data)),
+        ]
     pairs = [(method, "FedAvg", "accuracy/merged", "merged model on the common test") for method in OF_MERGED]
     pairs += [
         (method, rival, "accuracy/personal/mean", "own models on their own tests")
