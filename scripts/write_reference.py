@@ -170,14 +170,15 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ),
     ],
     "data list": [
-        ("name, summary, kind", "the set, one sentence, and `images` or `interactions`"),
+        ("name, summary, kind", "the set, one sentence, and `images`, `tabular rows` or `interactions`"),
+        ("holds, size", "what it holds, and how much, in words"),
         ("package", "the plugin that brings it, with its version; empty for ours"),
-        ("classes, shape, train, test", "images: what was published of the set"),
+        ("classes, shape, columns, train, test", "images and tabular rows: what was published of the set"),
         ("users, items, interactions", "interactions: what was published; null where it depends on your file"),
         ("found, where", "whether its files are there, and where: a path, `embedded`, `incomplete: …` or null"),
     ],
     "data check": [
-        ("name, kind", "the set, and `images` or `interactions`"),
+        ("name, kind", "the set, and `images`, `tabular rows` or `interactions`"),
         ("is_complete", "whether all counts are the published ones"),
         ("files", "[{path, bytes, sha256, md5, checksum}]; `checksum` is `matches` or `unknown`"),
         ("classes, shape", "images: class names; channels × height × width"),
@@ -404,7 +405,7 @@ def library() -> Iterator[str]:
         "`import equipoise as eq` gives what the commands give. Importing it loads neither torch nor pydantic nor"
         " polars. Errors are [our error classes](errors.md); nothing ends the process. What is returned shows itself"
         " in a notebook. A first tour: [in a notebook](../tutorials/in-a-notebook.ipynb). Tables are frames of polars;"
-        " `.to_pandas()` needs `pip install pandas pyarrow`."
+        " `.to_pandas()` needs the extra `pandas`: `pip install 'equipoise[pandas]'`."
     )
     yield "## Words in signatures"
     yield table(["word", "what may stand there"], [(_keys(name), text) for name, text in TYPES])

@@ -124,6 +124,11 @@ def view(outputs: Outputs) -> ServerView:
     return ServerView(outputs, noise=refused)
 
 
+def later_wins(*overrides: str) -> list[str]:
+    """Each key once, as it was given last."""
+    return list({text.split("=")[0]: text for text in overrides}.values())
+
+
 @pytest.fixture(scope="session")
 def federation_of() -> Callable[[Config], Federation]:
     """`build`, once per configuration for all tests."""

@@ -6,7 +6,7 @@ import pytest
 
 from equipoise.core.registry import METHODS
 from equipoise.testing import methods
-from equipoise.testing.methods import Steps, config_of, steps_of
+from equipoise.testing.methods import RunSteps, config_of, steps_of
 from equipoise.testing.small import communications
 from tests.conftest import assert_same, for_images, numbers, records
 
@@ -14,7 +14,7 @@ CASES = [(method, how) for method in for_images(METHODS) for how in communicatio
 
 
 @pytest.fixture(scope="module", params=CASES, ids=" ".join)
-def run(request) -> Steps:
+def run(request) -> RunSteps:
     return steps_of(config_of(*request.param))
 
 

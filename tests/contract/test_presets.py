@@ -9,7 +9,7 @@ from equipoise.config.loader import PRESETS, SWEEP_KEYS, load, preset_names, rea
 from equipoise.config.schema import Config
 from equipoise.method.resolve import resolve
 from equipoise.run.grid import load_grid
-from tests.conftest import records
+from tests.conftest import later_wins, needs, records
 
 SMALL = ("data.limit=100", "data.test_limit=30", "partition.clients=2", "client.epochs=1")
 HERE = {"digits", "synthetic"}
@@ -33,7 +33,7 @@ def one_step(config: Config) -> Config:
         small = {**config.model_dump(), "data": {"name": "planted", "users": 20, "length": 20, "items": 150}}
         return load(small, [axis]).config
     data = () if config.data.name in HERE else ("data=digits", "model=cnn")
-    return load(config.model_dump(), [*SMALL, axis, *data]).config
+    return load(config.model_dump(), later_wins(*SMALL, axis, *data, *needs(config.method.name))).config
 
 
 def test_every_file_is_a_preset():

@@ -27,7 +27,8 @@ def test_every_method_on_labels_trains_on_rows(name: str) -> None:
     if name == "fedbn":
         pytest.skip("a perceptron has no BatchNorm")
     with untouched_rng():
-        steps = records(load("fedavg", [*SMALL, f"method={name}", *needs(name)]).config)
+        given = {text.split("=")[0]: text for text in (*SMALL, f"method={name}", *needs(name))}
+        steps = records(load("fedavg", list(given.values())).config)
     found = numbers(steps)
     headline = "accuracy/merged" if (1, None, "accuracy/merged") in found else "accuracy/clients"
     assert 0 <= found[1, None, headline] <= 1
@@ -39,6 +40,11 @@ def test_rows_are_learnt_and_engines_agree() -> None:
     assert local[9, None, "accuracy/merged"] > 0.8
     apart = numbers(records(load("fedavg", [*settings, "engine=processes", "engine.workers=2"]).config))
     assert apart == local
+
+
+def test_labels_of_rows_can_be_noisy() -> None:
+    steps = records(load("fedavg", [*SMALL, "scenario.label_noise=0.3"]).config)
+    assert len(steps) == 2
 
 
 @pytest.mark.parametrize("predict", ["common-gate", "energy-gate", "typicality-gate", "statistics-exchange", "iffi"])

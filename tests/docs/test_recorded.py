@@ -44,7 +44,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         call("run", "rec/feddmmr", "rounds=3", "data.users=20", "data.split=slices", "data.slices=4")
         staged = "client.stages=[{rounds: 1, groups: [encoder]}]"
         call("run", "fedavg", "data.limit=60", "model=cnn", "model.norm=batch", "rounds=2", staged)
-        call("run", "fedprox", *SMALL)
+        call("run", "fedprox", *SMALL, "data.local_test=0.2")
         yield call
     signal.signal(signal.SIGTERM, before)
 

@@ -43,7 +43,8 @@ READ = {
     ("run", "fedavg", "rounds=0", "alhpa=1"): 2,
     ("resume", "--rounds"): 2,
 }
-WORK = {"run", "sweep", "resume", "fuse"}
+WORK = {"run", "sweep", "resume", "fuse", "new"}
+"""Each has a process of its own below; `new` in `test_plugins`."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What `import equipoise as eq` gives. The commands are thin over it.
+"""The Python API, `import equipoise as eq`. The commands are thin wrappers around it.
 
     train       run, resume                      → RunHandle: metrics, findings, clients, figures of one run
     sweep       sweep                            → SweepHandle: the runs of a grid, their table
@@ -10,5 +10,5 @@
     report, export                               files
 
 Only `train`, `sweep`, `fuse` and `partition` need torch, when they are called. A wrong request raises an error class of
-`core.errors`; nothing here ends the process. What these functions return shows itself in a notebook.
+`core.errors`; nothing here ends the process. Returned objects render as HTML in a notebook.
 """

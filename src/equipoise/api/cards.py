@@ -1,4 +1,4 @@
-"""What a notebook shows of runs, tables, verdicts and partitions: small HTML, every text escaped."""
+"""HTML for notebooks: runs, tables, verdicts and partitions, with every text escaped."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 SHOWN_METRICS = 20
 COLOURS = {"error": "#b3261e", "warning": "#8a5a00", "note": "#2b5f8a"}
 MOST_CLASSES, MOST_CLIENTS = 20, 40
-"""Of larger partitions no table is shown."""
+"""Larger partitions are shown without a table."""
 BLUE = "36, 116, 176"
 
 
 def run_card(document: Mapping[str, Any]) -> str:
-    """A run: status, headline, final metrics, findings. `document` is that of `show --json`."""
+    """A run: status, headline, final metrics, findings. `document` is the output of `show --json`."""
     name, metrics = document["headline"], document["metrics"]
     value = f"{name} {100 * metrics[name]:.2f} %" if name in metrics else "nothing was scored yet"
     head = Markup("<b>{}</b> {}<br>{}").format(document["run_id"], document["status"], value)
@@ -99,7 +99,7 @@ def _shaded(count: int, most: int) -> Markup:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:
-    """An HTML table; a cell that is Markup stays as it is, any other is escaped."""
+    """An HTML table; Markup cells are kept as they are, all others are escaped."""
     head = Markup("").join(Markup("<th style='text-align:left'>{}</th>").format(title) for title in titles)
     body = Markup("").join(
         Markup("<tr>{}</tr>").format(Markup("").join(Markup("<td>{}</td>").format(cell) for cell in row))

@@ -1,4 +1,4 @@
-"""Stored runs: one by its id, all of them, or those that were named or belong to a sweep."""
+"""Finds stored runs: one by its id, all of them, or those that were named or belong to a sweep."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from equipoise.store.transact import Store
 
 AnyRun: TypeAlias = RunHandle | str
-"""A run, or what names one: its id, the beginning of it, or "latest"."""
+"""A run, its id, the beginning of its id, or "latest"."""
 
 
 def open_run(run: str = "latest", *, store: StoreAt = None) -> RunHandle:
@@ -36,9 +36,9 @@ def found(run: AnyRun, store: StoreAt = None) -> RunHandle:
 
 
 def runs(*, status: str | None = None, sweep: str | None = None, store: StoreAt = None) -> list[RunHandle]:
-    """The stored runs, newest first: all, or those of a status ("done", "stopped" …) or of a sweep.
+    """The stored runs, newest first: all, or those with a status ("done", "stopped" …) or of a sweep.
 
-    A store that is not there yet has none.
+    Empty if the store does not exist yet.
     """
     return [RunHandle(line["run_id"], located(store)) for line in listed(status=status, sweep=sweep, store=store)]
 
@@ -77,7 +77,7 @@ def _require_status(status: str | None) -> None:
 
 
 class ChosenRuns(NamedTuple):
-    """Runs in the order in which they were named, and what they are called."""
+    """Runs in the order in which they were named, and their labels."""
 
     runs: list[Run]
     labels: dict[str, str]
@@ -99,7 +99,7 @@ def _nothing(sweep: str | None) -> str:
 
 
 def sweep_members(store: Store, sweep: str) -> list[tuple[str, str]]:
-    """(label, run id) of a sweep; a name that nobody gave a sweep is an error that lists those there are."""
+    """(label, run id) of a sweep; an unknown name is an error that lists the known sweeps."""
     from equipoise.store import read
 
     known = read.sweeps(store)
@@ -110,7 +110,7 @@ def sweep_members(store: Store, sweep: str) -> list[tuple[str, str]]:
 
 
 def named(runs: AnyRun | Iterable[AnyRun] | None, store: StoreAt) -> tuple[list[str], StoreAt]:
-    """(what names the runs, the store that they are in); runs of two stores cannot stand in one table."""
+    """(the runs' ids, their store); runs of two stores cannot share a table."""
     given: Sequence[AnyRun] = [] if runs is None else [runs] if isinstance(runs, RunHandle | str) else list(runs)
     places = {run.store for run in given if isinstance(run, RunHandle)}
     if store is not None and any(isinstance(run, str) for run in given):

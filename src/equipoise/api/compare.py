@@ -1,4 +1,4 @@
-"""Runs side by side: mean ± deviation over seeds, final and best by validation, paired differences."""
+"""Compares runs: mean ± deviation over seeds, final and best by validation, paired differences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ComparisonTable:
 
     @property
     def findings(self) -> list[Finding]:
-        """What is wrong with the table as a table."""
+        """Findings about the table as a whole."""
         return list(self.comparison.findings)
 
     def to_markdown(self) -> str:

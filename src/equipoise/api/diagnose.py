@@ -1,4 +1,4 @@
-"""Why a run failed: of a stored run, of a table of another framework, or of a data frame."""
+"""Explains why a run failed: a stored run, a table of another framework, or a data frame."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ FRAME = Path("the frame")
 
 @dataclass(frozen=True)
 class Diagnosis(Verdict):
-    """A verdict, with what it is of; it shows itself in a notebook."""
+    """A verdict on one run; it renders as HTML in a notebook."""
 
     name: str = ""
-    """The id of the run, or what a table calls it."""
+    """The id of the run, or its name in a table."""
     repairs: tuple[str, ...] = ()
-    """What was put right while a table was read."""
+    """Corrections that were made while a table was read."""
     language: str = "en"
-    """Of its sentences."""
+    """Language of its sentences."""
     left_out: tuple[str, ...] = ()
-    """Plugins of the run that are not here: what their rules look for was not looked for."""
+    """Plugins of the run that are missing here; their rules were not examined."""
 
     @property
     def is_severe(self) -> bool:
-        """Whether something above a note was found."""
+        """Whether there is a finding above the level of a note."""
         return any(finding.severity != "note" for finding in self.findings)
 
     def __repr__(self) -> str:
@@ -72,9 +72,9 @@ def diagnose(
     Args:
         target: a run, its id, a file (CSV, JSON lines, Parquet, TensorBoard events), or a polars or pandas frame.
         against: the run to compare with.
-        facts: what the numbers cannot say, as in {"classes": 10}.
-        limits: other limits of the rules, as in {"lr-cut": {"low": 0.1}}.
-        names: renames metrics of a table, theirs to ours.
+        facts: facts that the numbers do not show, as in {"classes": 10}.
+        limits: limits of rules to override, as in {"lr-cut": {"low": 0.1}}.
+        names: renames metrics of a table, from their names to ours.
         language: "en" or "zh".
 
     Raises:
@@ -118,14 +118,14 @@ def diagnose_all(
 
 @dataclass(frozen=True)
 class TargetReader:
-    """How targets are to be read."""
+    """How to read targets."""
 
     facts: Mapping[str, Any]
     names: Mapping[str, str]
     store: StoreAt
 
     def load(self, target: Target) -> ForeignRuns:
-        """The recordings in a target, and what was put right."""
+        """The recordings in a target, and the corrections that were made."""
         from equipoise.diagnose.foreign import ForeignRuns, is_telemetry, read_frame, read_table
 
         if isinstance(target, RunHandle):
@@ -146,7 +146,7 @@ class TargetReader:
 
 
 def as_polars(frame: Any) -> pl.DataFrame:
-    """A polars frame as it is, a pandas frame as one of polars."""
+    """A polars frame unchanged, a pandas frame converted to polars."""
     import polars as pl
 
     if isinstance(frame, pl.DataFrame):

@@ -1,4 +1,4 @@
-"""A run's numbers as TensorBoard event files, written beside the store while it goes on.
+"""Writes a run's numbers as TensorBoard event files, beside the store, while it goes on.
 
 accuracy/merged             the server's
 client_3/lam                a client's; beyond 20 clients clients/lam, their mean
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from equipoise.run.state import Record
 
 OWN_CURVES = 20
-"""Up to so many clients each has curves of its own."""
+"""Up to this many clients have curves of their own."""
 
 
 class EventFiles:
-    """Follows a run for somebody else, and writes down what it sees."""
+    """Passes everything on to another follower, and writes event files."""
 
     def __init__(self, folder: Path, watch: Follows) -> None:
         try:
@@ -69,7 +69,7 @@ class EventFiles:
 
 
 def tagged(rows: Sequence[Row]) -> dict[str, float]:
-    """Numbers of one checkpoint by their tags; where every user's item stood is no curve."""
+    """Numbers of one checkpoint by their tags; ranks of single users are left out."""
     rows = [row for row in rows if not row.name.startswith("rank/")]
     found = {row.name: row.value for row in rows if row.client is None}
     if len({row.client for row in rows} - {None}) <= OWN_CURVES:

@@ -1,4 +1,4 @@
-"""Figures, results and numbers of runs as files of their own."""
+"""Writes figures, results, numbers and models of runs to files."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def export(
     run ("torch", "onnx") to a folder.
 
     Args:
-        client: of a model, this client's own; otherwise the server's.
-        path: of a model, the data folder, if it moved since.
+        client: for a model, this client's own; otherwise the server's.
+        path: for a model, the data folder, if it has moved.
 
     Returns:
         The files that were written.

@@ -1,4 +1,4 @@
-"""Other servers on the clients of a run: nothing is trained again."""
+"""Scores other servers on the clients of a run: nothing is trained again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FusedRuns:
     """The fused runs in the order of their servers; each is a run of its own."""
 
     source: RunHandle
-    """The run whose clients they have."""
+    """The run whose clients they use."""
     servers: tuple[dict[str, Any], ...]
     """{run_id, merge, predict, exchanges, merged, validation, …} of each, as `equipoise fuse --json` prints them."""
 
@@ -38,7 +38,7 @@ class FusedRuns:
 
     @property
     def best(self) -> RunHandle:
-        """The best on validation; one that needs a second exchange only where there is no other."""
+        """The best on validation; one that needs a second exchange is chosen only if there is no other."""
         return RunHandle(best_of(self.servers)["run_id"], self.source.store)
 
     def table(self) -> pl.DataFrame:
@@ -67,7 +67,7 @@ def _cell(value: Any) -> str:
 
 
 def best_of(servers: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Chosen by validation, first among those of one exchange."""
+    """The best on validation, among one-exchange servers if there are any."""
     return max(servers, key=lambda server: (server["exchanges"] == 1, server["validation"]))
 
 
@@ -79,9 +79,9 @@ def fuse(
     path: str | Path | None = None,
     store: StoreAt = None,
 ) -> FusedRuns:
-    """Score other servers on the trained clients of a one-shot run that is done.
+    """Score other servers on the trained clients of a finished one-shot run.
 
-    Every pair of a merge and a predict is stored as a run of its own; a pair that was fused before is found again.
+    Every pair of a merge and a predictor is stored as a run of its own; a pair that was fused before is found again.
 
     Args:
         run: a run, its id, the beginning of one, or "latest".
@@ -106,7 +106,7 @@ def _several(names: str | Iterable[str] | None) -> list[str]:
 
 
 def line_of(store: Store, run: Run) -> dict[str, Any]:
-    """What is said of one server."""
+    """The result of one server."""
     from equipoise.config.check import check
     from equipoise.method.resolve import resolve
     from equipoise.run.fuse import RIVAL

@@ -1,4 +1,4 @@
-"""A stored run as Python has it: what was asked, what happened, what was found, and what can be done with it."""
+"""A stored run in Python: its configuration, metrics, events and findings, and the actions on it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunHandle:
-    """One run of a store. Everything is read when it is asked for, so a run that goes on can be watched."""
+    """One run of a store. Everything is read on access, so a running run can be watched."""
 
     id: str
     """As in `equipoise ls`."""
@@ -50,7 +50,7 @@ class RunHandle:
 
     @property
     def record(self) -> Run:
-        """The run's row in the store: name, seed, version, times, error, environment."""
+        """The run's record in the store: name, seed, version, times, error, environment."""
         from equipoise.store.read import find_run
 
         with self.opened() as store:
@@ -70,7 +70,7 @@ class RunHandle:
 
     @property
     def headline(self) -> str:
-        """The name of the metric that tables show of this run."""
+        """The name of the metric that tables show for this run."""
         return self.record.headline
 
     @property
@@ -125,7 +125,7 @@ class RunHandle:
 
     @property
     def partition(self) -> PartitionView:
-        """Who owned what."""
+        """The partition: which client owned which samples."""
         from equipoise.api.partition import stored_partition
 
         with self.opened() as store:
@@ -144,7 +144,7 @@ class RunHandle:
         return figure(self, name, language)
 
     def summary(self) -> dict[str, Any]:
-        """All there is to say of the run, as `equipoise show --json` prints it."""
+        """Everything about the run, as `equipoise show --json` prints it."""
         from equipoise.report.runs import shown
 
         with self.opened() as store:
@@ -165,7 +165,7 @@ class RunHandle:
     def resume(
         self, *, rounds: int | str | None = None, path: str | Path | None = None, progress: ProgressOf = None
     ) -> RunHandle:
-        """Go on with it: see `eq.resume`."""
+        """Resume the run: see `eq.resume`."""
         from equipoise.api.train import resume
 
         return resume(self, rounds=rounds, path=path, progress=progress)
@@ -173,17 +173,17 @@ class RunHandle:
     def fuse(
         self, *, merge: str | list[str] | None = None, predict: str | list[str] | None = None, path: Path | None = None
     ) -> FusedRuns:
-        """Other servers on its trained clients: see `eq.fuse`."""
+        """Score other servers on its trained clients: see `eq.fuse`."""
         from equipoise.api.fuse import fuse
 
         return fuse(self, merge=merge, predict=predict, path=path)
 
     def model(self, *, client: int | None = None, path: str | Path | None = None) -> nn.Module:
-        """What the run learnt, as a PyTorch module: stored samples in (of images uint8), probabilities out.
+        """The trained model as a PyTorch module: it takes stored samples (images as uint8) and returns probabilities.
 
         Args:
-            client: this client's own model; otherwise the server's way to predict.
-            path: the data folder, if it moved since.
+            client: this client's own model; otherwise the server's predictor.
+            path: the data folder, if it has moved.
         """
         from equipoise.deploy.parts import model_of
 

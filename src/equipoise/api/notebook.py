@@ -1,4 +1,4 @@
-"""A bar that suits a notebook: one line of HTML that is drawn again in place, without widgets."""
+"""A progress bar for notebooks: one line of HTML that is redrawn in place, without widgets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from equipoise.run.state import Record
 
 EVERY = 0.2
-"""Seconds between two drawings within a checkpoint."""
+"""Seconds between two updates within a checkpoint."""
 
 
 def is_notebook() -> bool:

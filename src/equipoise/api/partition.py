@@ -1,4 +1,4 @@
-"""Who owns what: the partition that a run would have, before anything is trained, or the one that a run had."""
+"""Which client owns which samples: the partition that a run would have, or the one that a stored run had."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
     from equipoise.store.transact import Store
 
 MOST_IDS = 40
-"""Names of clients that are listed."""
+"""At most this many client names are listed."""
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionView:
-    """A partition as people look at it; it shows itself in a notebook."""
+    """A partition for display; it renders as HTML in a notebook."""
 
     name: str
     """The splitter."""
     fingerprint: str
-    """SHA-256 of who owns what."""
+    """SHA-256 of the assignment of samples to clients."""
     n_clients: int
-    """How many clients there are."""
+    """Number of clients."""
     counts: NDArray[np.int64]
-    """[K, C]: samples per client and class; of the first thousand clients where there are more."""
+    """[K, C]: samples per client and class, for at most the first thousand clients."""
     classes: tuple[str, ...]
-    """Their names; of a stored run, their numbers."""
+    """Names of the classes; for a stored run, their numbers."""
     skew: Mapping[str, float]
-    """How uneven it came out: entropy, emd, overlap, size_min …"""
+    """The realised skew: entropy, emd, overlap, size_min …"""
     unowned: float
     """The share of samples on no client."""
     alpha: float | None = None
-    """Of the splitter, where it has one."""
+    """The splitter's α, if it has one."""
     warnings: tuple[str, ...] = ()
-    """That clients share samples, where they do by design."""
+    """Set if clients share samples by design."""
     ids: tuple[str, ...] = ()
-    """The clients' names in a split file, where the split came from one."""
+    """The clients' names, if the split came from a file."""
     owners: Callable[[], Indices] | None = None
     """Gives the client of every sample of the whole training set; None for the partition of a stored run."""
 
@@ -65,7 +65,7 @@ class PartitionView:
 
     @property
     def counted(self) -> str:
-        """Of which clients `counts` are, in words."""
+        """The clients that `counts` covers, in words."""
         return f"the first {len(self.counts)} of {self.n_clients} clients"
 
     def table(self) -> pl.DataFrame:
@@ -80,7 +80,7 @@ class PartitionView:
         return pl.DataFrame(rows, schema={"client": pl.Int64, "class": pl.String, "samples": pl.Int64}, orient="row")
 
     def facts(self) -> dict[str, str]:
-        """What was checked and measured, in words."""
+        """Checks and measurements, in words."""
         skew = self.skew
         sizes = " / ".join(f"{skew[f'size_{name}']:.0f}" for name in ("min", "mean", "max"))
         facts = {

@@ -1,4 +1,4 @@
-"""Which store is meant: the one that is given, EQUIPOISE_STORE, or runs/equipoise.db of the current folder."""
+"""Locates the store: the given one, EQUIPOISE_STORE, or runs/equipoise.db in the current folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ StoreAt: TypeAlias = str | Path | None
 
 
 def located(store: StoreAt) -> str:
-    """The store as a run remembers it: a file by its full path, so that it is found from every folder."""
+    """The store's location as a run remembers it: a file by its full path, so that it is found from every folder."""
     from equipoise.store.database import default_location
 
     place = str(store) if store is not None else default_location()
@@ -21,7 +21,7 @@ def located(store: StoreAt) -> str:
 
 
 def existing(store: StoreAt) -> Store:
-    """The store, opened; one that is not there is not made."""
+    """The opened store; a missing one is not created."""
     from equipoise.store.database import open_existing
 
     return open_existing(None if store is None else str(store))

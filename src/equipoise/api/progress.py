@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Follows(Protocol):
-    """Somebody who follows a run and knows its id; the same methods as `run.watch.Watch`."""
+    """A follower of a run that knows its id; the same methods as `run.watch.Watch`."""
 
     @property
     def run_id(self) -> str | None: ...
@@ -49,7 +49,7 @@ ProgressOf: TypeAlias = bool | Follows | None
 
 
 def follower(progress: ProgressOf) -> Follows:
-    """Whoever follows a run, as asked for."""
+    """The follower that `progress` asks for."""
     if progress is not None and not isinstance(progress, bool):
         return progress
     if progress is False:
@@ -65,7 +65,7 @@ def watcher() -> ProgressLines | ProgressBars:
 
 
 class Silent(Nobody):
-    """Says nothing, and remembers which run it followed."""
+    """Shows nothing, and remembers which run it followed."""
 
     run_id: str | None = None
 
@@ -106,7 +106,7 @@ class ProgressLines:
         )
 
     def note(self, text: str) -> None:
-        with suppress(BrokenPipeError):  # nobody reads any more; the run goes on
+        with suppress(BrokenPipeError):  # the reader is gone; the run goes on
             print(text, file=sys.stderr, flush=True)
 
     def end(self) -> None:
@@ -151,7 +151,7 @@ class ProgressBars:
         assert self.bars is not None
         for event in record.events:
             self.note(said(event))
-        self.bars.done = 0  # of the next checkpoint nobody is done yet
+        self.bars.done = 0  # no client has finished the next checkpoint yet
         self.bars.update(self.steps, completed=record.step + 1, figures=figures_of(record, self.headline))
 
     def note(self, text: str) -> None:
@@ -164,7 +164,7 @@ class ProgressBars:
 
 
 class Moving(Progress):
-    """Bars of which one moves within a client's epochs: what is done, and the share of what is under way."""
+    """Bars that also move within a client's epochs: finished clients plus the progress of those in training."""
 
     moving: TaskID | None = None
     done = 0

@@ -1,4 +1,4 @@
-"""What is said of a run while it goes on, in words."""
+"""Progress messages of a run, as text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def described(federation: Federation) -> str:
 
 
 def said(event: Event) -> str:
-    """Something that went wrong begins with "!"; that a run is over does not."""
+    """The text of an event; problems begin with "!", but the end of a run does not."""
     return event.message if event.kind == "stopped-early" else f"! {event.kind}: {event.message}"
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def rankings(document: Mapping[str, Any]) -> Iterator[Table | str]:
-    """What there is to print of a stored run; nothing of one that ranks nothing."""
+    """The tables to print for a stored run; empty if it is not a recommender's."""
     from rich.table import Table
 
     from equipoise.report.rankings import rankings as of_metrics
@@ -31,7 +31,7 @@ def rankings(document: Mapping[str, Any]) -> Iterator[Table | str]:
 
 
 def _slices(slices: Sequence[Mapping[str, float | None]]) -> Table:
-    """Every slice that was scored before anybody trained on it; columns that no slice has are left out."""
+    """One row per scored slice; columns that no slice has are left out."""
     from rich.table import Table
 
     names = [name for name in slices[0] if any(of[name] is not None for of in slices)]

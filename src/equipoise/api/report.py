@@ -1,4 +1,4 @@
-"""A report of runs as one file: results first, then findings, protocol and pictures."""
+"""Writes a report of runs as one file: results first, then findings, protocol and figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def report(
     projection: Literal["pca", "tsne"] = "pca",
     store: StoreAt = None,
 ) -> Path:
-    """Write a report of runs to one file that needs nothing else.
+    """Write a report of runs to one self-contained file.
 
     Runs that differ only in their seed share a row and a section; its figures are of the worst of these runs.
 
@@ -38,7 +38,7 @@ def report(
         runs: runs or their ids.
         path: the file to write, .html or .md.
         sweep: all finished runs of this sweep, under its labels.
-        form: "html" or "md", where the ending of the file does not say it.
+        form: "html" or "md", if the file's extension does not determine it.
         language: "en" or "zh".
         projection: how features are projected onto a plane.
 
@@ -57,7 +57,7 @@ class ReportForm:
     language: str = "en"
     projection: Literal["pca", "tsne"] = "pca"
     working: Callable[[str], AbstractContextManager[None]] = quietly
-    """Shows what is being done, for as long as it takes."""
+    """Shows the current activity while it lasts."""
 
 
 def write_report(
@@ -86,7 +86,7 @@ def write_report(
 
 
 def page_of(output: Path) -> Page:
-    """What the ending of the file says; one that says nothing is HTML."""
+    """The format by the file's extension; HTML if it is unknown."""
     ending = output.suffix.lower()
     if ending not in ENDINGS:
         fix = "-o report.html or report.md; pictures and tables as files: `equipoise export RUN --to pdf`"

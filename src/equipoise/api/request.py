@@ -1,4 +1,4 @@
-"""What is asked for, as one checked configuration: a preset, a file, a mapping or a Config, and settings over it."""
+"""Makes one checked configuration from a preset, a file, a mapping or a Config, and settings on top of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def requested(source: Source, settings: Settings = None, more: Mapping[str, Any]
 
 
 def merged(settings: Settings, more: Mapping[str, Any]) -> dict[str, Any] | list[str]:
-    """Both ways to give settings as one; texts are left as they are, for they are read as on the command line."""
+    """Combines both ways to give settings; strings are kept, since they are parsed as on the command line."""
     if settings is None or isinstance(settings, Mapping):
         given = settings or {}
         if twice := sorted(given.keys() & more.keys()):
@@ -44,7 +44,7 @@ def merged(settings: Settings, more: Mapping[str, Any]) -> dict[str, Any] | list
 
 
 def plain(value: Any) -> Any:
-    """Numbers of numpy and paths as YAML would have them, at any depth."""
+    """Converts numpy numbers and paths to plain YAML values, at any depth."""
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

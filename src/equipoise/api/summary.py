@@ -1,4 +1,4 @@
-"""A run as text: its headline first, then every server once, then the rest."""
+"""A run as text: its headline first, then every server, then the rest."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 TEST, VALIDATION = "accuracy/merged/", "accuracy/validation/"
 ELSEWHERE = ("accuracy/merged", "accuracy/validation", "recall/", "bytes/", "hash/", "input/", "hr@", "ndcg@", "mrr/")
-"""Metrics that are not in the table of the rest: they stand above it, or are too many."""
+"""Metrics that the last table leaves out: they are shown above it, or are too many."""
 STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 def print_run(run: RunHandle, place: str | None = None) -> None:
-    """`place` is what to call the store, if not by its full path."""
+    """Print the run; `place` is the name to show for the store instead of its full path."""
     from rich.console import Console
 
     from equipoise.report.card import plugin_text
@@ -48,7 +48,7 @@ def print_run(run: RunHandle, place: str | None = None) -> None:
 
 
 def headline(document: Mapping[str, Any]) -> Iterator[str]:
-    """The figure that a table would show, what was chosen on validation, and why it ended before its time."""
+    """The figure that a table would show, what validation chose, and why the run ended early."""
     name, metrics, best = document["headline"], document["metrics"], document["best"]
     if name.startswith("accuracy/") and name in metrics:
         validation = metrics.get("accuracy/validation")
@@ -67,14 +67,14 @@ def is_second_exchange(document: Mapping[str, Any]) -> bool:
 
 
 def _before_healing(document: Mapping[str, Any]) -> Iterator[str]:
-    """The same figure with the server that a guard replaced: what a better server gains is no better training."""
+    """The same figure with the server that a guard replaced: the gain of a better server is not better training."""
     for old in document["predict"][:-1]:
         if (value := document["metrics"].get(f"{TEST}{old}")) is not None:
             yield f"with '{old}', the server before it was healed, {_per_cent(value)}"
 
 
 def servers(document: Mapping[str, Any]) -> Table:
-    """Every way to predict that was scored on the same clients, the best on validation first."""
+    """Every predictor that was scored on the same clients, the best on validation first."""
     from rich.table import Table
 
     found = _servers(document)

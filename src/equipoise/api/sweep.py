@@ -1,4 +1,4 @@
-"""A grid over several seeds. All that the API asks of a sweep is in this file."""
+"""Runs a grid over several seeds. The only API file that uses the sweep code."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from equipoise.run.places import Place
 
 FollowsSweep: TypeAlias = "bool | Callable[[Sequence[Place]], None] | None"
-"""None for what suits the place, True or False, or a function that is called with the cells whenever one changes."""
+"""None for the default, True, False, or a function that is called with the cells whenever one changes."""
 
 
 @dataclass(frozen=True)
 class SweepHandle:
-    """The cells of a sweep, each with its run; cells that failed have an error and stand in no table."""
+    """The cells of a sweep, each with its run; cells that failed have an error and appear in no table."""
 
     name: str
-    """What the sweep is called in its store: `eq.compare(sweep=name)` finds it."""
+    """The name of the sweep in its store: `eq.compare(sweep=name)` finds it."""
     places: tuple[Place, ...]
-    """Every cell and where it stands, in the order of the grid."""
+    """Every cell and its state, in the order of the grid."""
     store: str
     """The file or URL of its store."""
 
@@ -46,7 +46,7 @@ class SweepHandle:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What finished runs are called, by run id; runs of one label differ in their seed only."""
+        """Labels of finished runs by run id; runs with the same label differ only in their seed."""
         return {place.run_id: place.cell.label for place in self.places if place.state == "done" and place.run_id}
 
     @property
@@ -109,19 +109,19 @@ def sweep(
     progress: FollowsSweep = None,
     **more: Any,
 ) -> SweepHandle:
-    """Run a grid over several seeds. Finished cells are not run again, and stopped ones go on.
+    """Run a grid over several seeds. Finished cells are not run again, and stopped ones are resumed.
 
     Args:
         source: a sweep file, a study such as "studies/demo", or any preset.
-        settings: a mapping with dotted keys, for keys that are no Python names.
+        settings: a mapping with dotted keys, for keys that are not Python names.
         seeds: how many, or which.
-        jobs: runs at a time; as many as there are cores unless given.
-        name: what the sweep is called; its source unless given.
-        progress: None for what suits the place, True or False, or a function of the cells.
+        jobs: runs at a time; the number of cores unless given.
+        name: the name of the sweep; its source unless given.
+        progress: None for the default, True, False, or a function of the cells.
         more: settings of every cell. A list is an axis of the grid, as in `method=["fedavg", "fedprox"]`; a setting
             that is itself a list is a list of one list.
 
-    A cell that fails does not end the sweep: a warning says how many did, and `.failed` which.
+    A failed cell does not end the sweep: a warning says how many failed, and `.failed` lists them.
     """
     from equipoise.run.grid import load_grid
 
@@ -161,7 +161,7 @@ def _nobody(places: Sequence[Place]) -> None:
 
 
 def default_jobs(grid: Grid) -> int:
-    """As many runs as cores, or one at a time where a run takes all of them."""
+    """As many runs as cores, or one at a time if a run uses all cores itself."""
     from equipoise.core.machine import cores
 
     engines = {cell.config.engine.name for cell in grid.cells}

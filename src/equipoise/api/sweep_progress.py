@@ -20,7 +20,7 @@ class SweepProgress:
         from rich.console import Console
         from rich.live import Live
 
-        self.told: set[int] = set()
+        self.reported: set[int] = set()
         self.started = time.monotonic()
         self.console = Console(stderr=True)
         self.live = Live(console=self.console, transient=True) if sys.stderr.isatty() else None
@@ -34,21 +34,21 @@ class SweepProgress:
 
     def follow(self, places: Sequence[Place]) -> None:
         for i, place in enumerate(places):
-            if place.state in {"done", "failed"} and i not in self.told:
-                self.told.add(i)
-                self._tell(place, len(self.told), self._left(places), len(places))
+            if place.state in {"done", "failed"} and i not in self.reported:
+                self.reported.add(i)
+                self._report(place, len(self.reported), self._left(places), len(places))
         if self.live:
             self.live.update(_table(places, self._left(places)))
 
     def _left(self, places: Sequence[Place]) -> str:
-        """How long the rest will take, if it takes as long as what was run so far; nothing before the first is done."""
+        """The estimated remaining time, from the cells run so far; empty before the first is done."""
         run = sum(place.state in {"done", "failed"} and not place.is_reused for place in places)
         left = sum(place.state in {"waiting", "running"} for place in places)
         from equipoise.report.times import duration_text
 
         return f"  left {duration_text((time.monotonic() - self.started) / run * left)}" if run and left else ""
 
-    def _tell(self, place: Place, n: int, left: str, total: int) -> None:
+    def _report(self, place: Place, n: int, left: str, total: int) -> None:
         how = "already done" if place.is_reused else place.state
         error = f": {place.error}" if place.error else ""
         value = "" if place.value is None else f"  {100 * place.value:.2f} %"

@@ -1,4 +1,4 @@
-"""Train one federation, or go on with one. All that the API asks of a run's session is in this file."""
+"""Trains or resumes one federation. The only API file that uses the code of sessions."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def run(
 
     Args:
         source: a preset such as "fafi", a YAML file, a mapping, or a Config such as `run.config` of another run.
-        settings: a mapping with dotted keys, as in {"partition.alpha": 0.05}, for keys that are no Python names.
+        settings: a mapping with dotted keys, as in {"partition.alpha": 0.05}, for keys that are not Python names.
         store: a file or a postgresql:// URL; EQUIPOISE_STORE or runs/equipoise.db unless given.
-        progress: None for what suits the place, True or False, or an object that follows the run.
+        progress: None for the default, True, False, or an object that follows the run.
         tensorboard: a folder for event files, beside the store.
         more: the same keys as on the command line: names (`data="digits"`), blocks (`partition={"alpha": 0.05}`) and
             other accepted names (`alpha=0.05`, `num_clients=10`).
 
     Returns:
-        The run: its metrics, findings, clients, figures; it shows itself in a notebook.
+        The run: its metrics, findings, clients, figures; it renders as HTML in a notebook.
 
     Raises:
         ConfigError: the request is wrong; nothing was started. UnknownName is one of these.
-        EquipoiseError: the run failed. It is in the store, with all that was recorded.
-        KeyboardInterrupt: it was stopped. `eq.resume(…)` goes on from the last whole checkpoint, to the same numbers.
+        EquipoiseError: the run failed. The store keeps it, with everything that was recorded.
+        KeyboardInterrupt: the run was stopped. `eq.resume(…)` continues from its last complete checkpoint.
     """
     return start(requested(source, settings, more), store, with_events(follower(progress), tensorboard))
 
@@ -58,21 +58,21 @@ def resume(
     store: StoreAt = None,
     progress: ProgressOf = None,
 ) -> RunHandle:
-    """Continue a run that was stopped, killed or failed. The numbers are those of a run that never stopped.
+    """Resume a run that was stopped, killed or failed. The numbers are those of a run that never stopped.
 
-    Without `rounds`, a run that is done is returned as it is.
+    Without `rounds`, a finished run is returned unchanged.
 
     Args:
         run: a run, its id, the beginning of one, or "latest".
-        rounds: makes the run longer: the number of rounds in all, or "+20" for twenty more. A run that is done goes
-            on too. Schedules over the whole run are counted over the new number of rounds from there on; without
-            schedules the numbers are those of a run of that length.
+        rounds: makes the run longer: the total number of rounds, or "+20" for twenty more. A finished run is resumed,
+        too. From there on, schedules are counted over the new number of rounds; without schedules the numbers are
+        those of a run of that length.
         path: the data folder, if it has moved.
         store: where to look for the id.
         progress: as in `eq.run`.
 
     Raises:
-        ConfigError: the run is one-shot, or was ended by validation, or has as many rounds already.
+        ConfigError: the run is one-shot, or was ended by validation, or already has that many rounds.
     """
     from equipoise.api.choose import found
 
@@ -82,30 +82,32 @@ def resume(
     from equipoise.run.session import resume as go_on
 
     watch = follower(progress)
-    with existing(handle.store) as opened, told(watch), kept_threads():
+    with existing(handle.store) as opened, named_in_errors(watch), kept_threads():
         go_on(opened, handle.record, watch, Path(path) if path is not None else None, rounds)
     return handle
 
 
 def start(request: Request, store: StoreAt, watch: Follows) -> RunHandle:
-    """Train what was requested, followed by somebody."""
-    from equipoise.run.session import start as begin
+    """Train the requested configuration, with a follower."""
+    from equipoise.run.session import begin, prepared
     from equipoise.store.database import open_store
 
-    with open_store(store) as opened, told(watch), kept_threads():
-        return RunHandle(begin(opened, request, watch), located(store))
+    with kept_threads():
+        federation = prepared(request)
+        with open_store(store) as opened, named_in_errors(watch):
+            return RunHandle(begin(opened, request, federation, watch), located(store))
 
 
 def with_events(watch: Follows, folder: str | Path | None) -> Follows:
-    """The same, with event files for TensorBoard."""
+    """The follower, which also writes event files for TensorBoard."""
     from equipoise.api.event_files import EventFiles
 
     return watch if folder is None else EventFiles(Path(folder), watch)
 
 
 @contextmanager
-def told(watch: Follows) -> Iterator[None]:
-    """An error that ends a run carries a note with the run's id, and how to go on."""
+def named_in_errors(watch: Follows) -> Iterator[None]:
+    """Add a note to an error that ends a run: the run's id, and how to resume it."""
     try:
         yield
     except (KeyboardInterrupt, EquipoiseError) as error:

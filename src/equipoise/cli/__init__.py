@@ -103,7 +103,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command; --debug may stand anywhere."""
+    """Run the command; --debug may be anywhere on the command line."""
     is_debug = "--debug" in sys.argv
     sys.argv = [sys.argv[0], *(argument for argument in sys.argv[1:] if argument != "--debug")]
     try:

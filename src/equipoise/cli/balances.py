@@ -27,7 +27,7 @@ def _show(console: Console, entry: Mapping[str, Any]) -> None:
 
 
 def _settings(path: str, parameters: dict[str, Any]) -> Iterator[str]:
-    """balance.lam=5.0, and one by one what stands in a block of its own."""
+    """balance.lam=5.0, and the settings of nested blocks one by one."""
     for name, default in parameters.items():
         if isinstance(default, dict):
             yield from _settings(f"{path}.{name}", default)

@@ -20,7 +20,7 @@ def bench(
     show: Annotated[bool, typer.Option("--list", help="List the benchmarks; run none.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure speed as ratios: our way and another way of doing the same work, in turns, in one run.
+    """Measure speed as ratios: our way and another way to do the same work, alternating in one run.
 
     [bold]Examples[/]
 
@@ -57,7 +57,7 @@ def bench(
 
 
 def keep(path: Path, result: dict[str, Any]) -> None:
-    """Add one result, with what it was measured on."""
+    """Append one result, with the machine it was measured on."""
     import json
 
     from equipoise.bench.surroundings import surroundings
@@ -71,7 +71,7 @@ HEADER = ("benchmark", "ratio", "from … to", "goal", "met", "ours", "theirs", 
 
 
 def table(results: Sequence[dict[str, Any]]) -> str:
-    """Plain text, as wide as it is."""
+    """Plain text of any width."""
     rows = [HEADER, *(_row(one) for one in results)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)

@@ -68,11 +68,11 @@ def print_comparison(comparison: Comparison, form: Format = Format.text) -> None
 
 
 LEFT_OUT = ("down", "best", "up")
-"""Columns that make room in a narrow terminal, the first of them first."""
+"""Columns that are dropped in a narrow terminal, in this order."""
 
 
 def _print_table(comparison: Comparison) -> None:
-    """No line is folded and no label cut: columns for which there is no room are left out, and that is said."""
+    """Lines are not wrapped and labels not cut: columns without room are left out, with a note."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""`equipoise data`: which sets there are, whether the files are whole, and how to get them."""
+"""`equipoise data`: lists data sets, checks their files, downloads them."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def list_sets(path: Folder = None, as_json: Json = False) -> None:
 
 @app.command()
 def check(name: Name, settings: Settings = None, path: Folder = None, as_json: Json = False) -> None:
-    """Read a whole data set and report what it holds beside what was published.
+    """Read a whole data set and report what it holds beside the published figures.
 
-    Of images: counts, labels, shape, range and channel statistics. Of interactions: users, items, lengths, the split,
-    what the reader dropped or sorted, and the check of each feature table that is named. Of both: each file's size and
-    checksum. A truncated file, a wrong checksum, or features of other items end with exit code 2 and say which.
+    For images: counts, labels, shape, range and channel statistics. For interactions: users, items, lengths, the split,
+    what the reader dropped or sorted, and a check of each named feature table. For both: each file's size and checksum.
+    A truncated file, a wrong checksum, or features of other items end with exit code 2 and an error that names them.
 
     [bold]Examples[/]
 
@@ -97,8 +97,8 @@ def fetch(
 ) -> None:
     """Download the official files of a set into the data folder and verify their checksums.
 
-    An interrupted download continues where it stopped when the command is given again. Files that are there
-    and whole are not fetched again. The sets have terms of their own: read those of the set you use.
+    An interrupted download continues when the command is given again. Complete files are not downloaded again.
+    Each set has its own terms of use: read those of the set you use.
     """
     from equipoise.data.fetch import fetch as fetch_files
     from equipoise.data.fetch import silent, terms_of

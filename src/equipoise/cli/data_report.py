@@ -1,4 +1,4 @@
-"""How `equipoise data` shows what it found, to people."""
+"""Prints the results of `equipoise data` for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def print_overview(lines: list[dict[str, Any]]) -> None:
 
 
 def print_samples(report: dict[str, Any]) -> None:
-    """Of labelled samples; what is measured of channels only where there are any."""
+    """A report on labelled samples; channel statistics only if there are channels."""
     values = f", values {report['range'][0]} to {report['range'][1]}" if "range" in report else ""
     typer.echo(f"{report['name']}: {_shape(report['shape'])}, {len(report['classes'])} classes{values}")
     if "mean" in report:

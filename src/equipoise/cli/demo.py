@@ -18,7 +18,7 @@ def demo(
 ) -> None:
     """Compare λ policies over seeds on embedded data, diagnose the runs, and write a report.
 
-    Needs no download: nine methods, five clients with very unequal labels, one upload each.
+    Needs no download: nine methods, five clients with very different labels, one upload each.
     """
     from equipoise.cli.compare import Format
     from equipoise.cli.partition import partition
@@ -68,7 +68,7 @@ def draw(labels: Mapping[str, str], location: str) -> None:
 
 
 def explain(labels: Mapping[str, str], location: str, page: Path) -> None:
-    """What the diagnosis finds, a line for each configuration; all of it in the report."""
+    """The findings of the diagnosis, one line per configuration; the report has them all."""
     from equipoise.report.files import write_text
     from equipoise.report.gather import gather
     from equipoise.report.html import html

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from equipoise.diagnose.finding import Finding, Verdict
 
 SHOWN = 3
-"""Rows of evidence printed of a finding."""
+"""Rows of evidence printed per finding."""
 STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
@@ -42,7 +42,7 @@ def diagnose(
 ) -> None:
     """Explain why a run failed: what was found, for whom and when, the likely cause, and what to change.
 
-    Findings come most severe first, and causes before what follows from them. Rules whose inputs were not recorded are
+    Findings come most severe first, and causes before their consequences. Rules whose inputs were not recorded are
     listed as not examined, never as passed. A file is a long table `run,step,round,client,name,value` as CSV, JSON
     lines or Parquet, or a TensorBoard event file; `equipoise rules` says which names the rules read.
 

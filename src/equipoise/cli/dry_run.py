@@ -20,7 +20,7 @@ DryRun = Annotated[
 
 
 def print_plan(request: Request, as_json: bool) -> None:
-    """Of one run: its settings as a preset, and the estimate."""
+    """Print one run: its settings as a preset, and the estimate."""
     from equipoise.config.loader import to_yaml
     from equipoise.run.build import build
     from equipoise.run.estimate import estimate
@@ -35,7 +35,7 @@ def print_plan(request: Request, as_json: bool) -> None:
 
 
 def print_plans(grid: Grid, as_json: bool) -> None:
-    """Of a sweep: each row once, and the sum over all cells."""
+    """Print a sweep: each row once, and the sum over all cells."""
     from equipoise.report.times import duration_text
     from equipoise.run.build import build
     from equipoise.run.estimate import estimate

@@ -23,7 +23,7 @@ class To(StrEnum):
 
 WHAT = "Figures, the table of results, the recorded numbers, or the trained model."
 CLIENT = typer.Option("--client", help="With torch or onnx: this client's own model.", show_default=False)
-PATH = typer.Option("--path", help="With torch or onnx: the data folder, if it moved since.", show_default=False)
+PATH = typer.Option("--path", help="With torch or onnx: the data folder, if it has moved.", show_default=False)
 
 
 def export(

@@ -22,7 +22,7 @@ app = typer.Typer(
     name="features",
     no_args_is_help=True,
     help="Item features from text and images, as a table that data.text and data.visual read. "
-    "An interrupted command continues where it stopped when it is given again.",
+    "An interrupted command continues when it is given again.",
 )
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="The npz file to write.", show_default=False)]
@@ -52,8 +52,8 @@ def text(
 ) -> None:
     """Encode one text per item with a model of sentence-transformers.
 
-    Several columns are joined by a space, or put into a format. An item without text is left out, counted and said;
-    the reader masks it. Rows have length 1. sentence-transformers comes with the extra `features`.
+    Several columns are joined by a space, or put into a format. Items without text are left out, counted and reported;
+    the reader masks them. Rows have length 1. sentence-transformers comes with the extra `features`.
 
     [bold]Examples[/]
 
@@ -99,7 +99,7 @@ def images(
     """Encode one image per item with a program of torch.export or a model of open_clip.
 
     A FILE.pt2 takes float32 [B, 3, H, W] in [0, 1] and gives [B, d]; pictures are stretched to H × W. Paths in a table
-    are taken from the table's folder. A picture that cannot be read ends the command and is named.
+    are relative to the table's folder. A picture that cannot be read ends the command with an error that names it.
 
     [bold]Examples[/]
 
@@ -117,7 +117,7 @@ def images(
 
 
 def finish(items: Items[Any], load: Callable[[], Encoder[Any]], job: EncodingJob, as_json: bool) -> None:
-    """Load the encoder, encode with progress on stderr, and print what came of it."""
+    """Load the encoder, encode with progress on stderr, and print the result."""
     from equipoise.features.encode import encode
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -156,7 +156,7 @@ def tell_left_out(done: Encoded) -> None:
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """A bar on a terminal, otherwise a line for every tenth."""
+    """A bar on a terminal, otherwise a line for every 10 %."""
     if not sys.stderr.isatty():
         yield Tenths()
         return

@@ -11,22 +11,22 @@ import typer
 from equipoise.cli.options import Json, StoreAt, print_json
 
 BESIDE = ("best_client", "probability_ensemble", "probe")
-"""What every server is measured against."""
+"""References for every server."""
 MERGE = typer.Option("--merge", help="plain, unit or counts; may be given several times.", show_default=False)
-PREDICT = typer.Option("--predict", help="A way to predict, or `all`; may be given several times.", show_default=False)
+PREDICT = typer.Option("--predict", help="A predictor, or `all`; may be given several times.", show_default=False)
 
 
 def fuse(
     run: Annotated[str, typer.Argument(help="A finished one-shot run: its id, or `latest`.", show_default=False)],
     merge: Annotated[list[str] | None, MERGE] = None,
     predict: Annotated[list[str] | None, PREDICT] = None,
-    path: Annotated[Path | None, typer.Option("--path", help="Data folder, if it moved since.")] = None,
+    path: Annotated[Path | None, typer.Option("--path", help="Data folder, if it has moved.")] = None,
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
     """Score other servers on the trained clients of a run; nothing is trained again.
 
-    Every pair of a merge and a predict is scored and stored as a run of its own. Choose among them by validation.
+    Every pair of a merge and a predictor is scored and stored as a run of its own. Choose among them by validation.
 
     [bold]Examples[/]
 
@@ -53,7 +53,7 @@ def print_table(lines: Sequence[dict[str, Any]]) -> None:
     from equipoise.api.fuse import best_of
 
     console = Console()
-    run_id = Column("run", no_wrap=True, min_width=max(len(line["run_id"]) for line in lines))  # whole, to be copied
+    run_id = Column("run", no_wrap=True, min_width=max(len(line["run_id"]) for line in lines))  # not cut, for copying
     table = Table("merge", "predict", "accuracy", "validation", run_id, box=None, header_style="bold")
     best = best_of(lines)
     for line in lines:

@@ -10,9 +10,9 @@ import typer
 from equipoise.cli.options import Json, StoreAt, print_json
 
 LEAST = ("status", "steps")
-"""Columns that are there however narrow the terminal, beside the id and the figure."""
+"""Columns that are always shown, beside the id and the figure."""
 MORE = ("method", "data", "seed")
-"""Columns for which there may be room, the first of them first."""
+"""Columns that are shown if there is room, in this order."""
 
 
 def ls(
@@ -45,7 +45,7 @@ def _nothing(sweep: str | None, status: str | None) -> str:
 
 
 def nested(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every run followed by those fused from it, and from those; one whose source is not listed stands by itself."""
+    """Every run followed by the runs fused from it, recursively; runs whose source is not listed are top-level."""
     listed = {line["run_id"] for line in lines}
 
     def with_fused(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -58,7 +58,7 @@ def nested(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _print(lines: list[dict[str, Any]]) -> None:
-    """Nothing is folded and no id is cut: columns for which there is no room are left out."""
+    """Lines are not wrapped and ids not cut: columns without room are left out."""
     from rich.console import Console
     from rich.table import Table
 

@@ -39,7 +39,7 @@ def described() -> list[dict[str, Any]]:
 
 
 def _parameters(options: type[Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every setting with its default; those of a block under its name and a dot."""
+    """Every setting with its default; nested settings by dotted names."""
     from equipoise.core.options import Options
 
     for name, field in options.model_fields.items():

@@ -27,25 +27,25 @@ KINDS: Mapping[str, tuple[str, str, str]] = {
     "splitter": ("a splitter", "partition: {{name: {name}, clients: 3}}", 'testing.check_splitter("{name}")'),
     "rule": ("a rule of the diagnosis", "", RULE),
 }
-"""By kind: what it is, its line of the preset, its test."""
+"""Kind → what it is, its line of the preset, its test."""
 
-app = typer.Typer(name="new", no_args_is_help=True, help="Begin something of your own.")
+app = typer.Typer(name="new", no_args_is_help=True, help="Create something of your own.")
 
 
 @app.callback()
 def _new() -> None:
-    """A command of its own name, though there is one."""
+    """Keeps `plugin` a subcommand although it is the only one."""
 
 
 @app.command()
 def plugin(
-    name: Annotated[str, typer.Argument(help="Of the package and of its things: small letters, digits and dashes.")],
+    name: Annotated[str, typer.Argument(help="Name of the package and its things: small letters, digits and dashes.")],
     kinds: Annotated[
-        str, typer.Option("--with", help=f"What it brings, joined by commas: {', '.join(KINDS)}; or all.")
+        str, typer.Option("--with", help=f"Kinds to include, separated by commas: {', '.join(KINDS)}; or all.")
     ] = "method",
-    folder: Annotated[Path | None, typer.Option("--into", help="Where the package goes; without it, here.")] = None,
+    folder: Annotated[Path | None, typer.Option("--into", help="Where to create it; default: here.")] = None,
 ) -> None:
-    """Write a small package of your own: what it is to bring, working, with its tests and a README.
+    """Write a small plugin package: working examples of the kinds you choose, tests and a README.
 
     [bold]Examples[/]
 
@@ -81,8 +81,8 @@ def _chosen(kinds: str) -> list[str]:
 
 def _module(name: str) -> str:
     """The name as Python writes it; refused if it cannot be one, or is taken."""
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        fix = "small letters, digits and dashes, as in acme-merges"
+    if not re.fullmatch(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*", name):
+        fix = "small letters, digits, dashes and underscores, as in acme-merges"
         raise ConfigError(f"'{name}' cannot be the name of a package", where="NAME", fix=fix)
     module = name.replace("-", "_")
     if find_spec(module) is not None:
@@ -118,14 +118,14 @@ def files(name: str, module: str, kinds: Sequence[str]) -> dict[str, str]:
 
 
 def preset(name: str, kinds: Sequence[str]) -> str:
-    """One run with everything that the package brings; a policy needs a method that leaves λ open."""
+    """A preset that uses everything in the package; a policy needs a method that leaves λ open."""
     lines = [
         KINDS[kind][1].format(name=name) for kind in kinds if KINDS[kind][1] and kind not in {"merge", "predictor"}
     ]
     server = [f"{key}: {name}" for kind, key in (("merge", "aggregate"), ("predictor", "predict")) if kind in kinds]
     method = ["method: etf-align"] if "policy" in kinds and "method" not in kinds else []
     if "policy" in kinds and "method" not in kinds and "merge" in kinds:
-        server = [line for line in server if not line.startswith("aggregate")]  # etf-align merges in its own way
+        server = [line for line in server if not line.startswith("aggregate")]  # etf-align has a merge of its own
     both = [f"server: {{{', '.join(server)}}}"] if server else []
     head = f"# A small run with what {name} brings.   equipoise run {name}/small"
     return "\n".join([head, "preset: fedavg", f"name: {name}", "rounds: 3", *method, *lines, *both]) + "\n"

@@ -62,7 +62,7 @@ Show = Callable[[Any, Mapping[str, Any]], None]
 
 
 def print_list(entries: list[dict[str, Any]], show: Show, as_json: bool) -> None:
-    """A list of registered things, as JSON or for people; plugins that cannot be loaded are said on stderr."""
+    """Print registered things, as JSON or for people; plugins that cannot be loaded are reported on stderr."""
     say_broken()
     if as_json:
         print_json(entries)
@@ -75,7 +75,7 @@ def print_list(entries: list[dict[str, Any]], show: Show, as_json: bool) -> None
 
 
 def about(entry: Any) -> dict[str, Any]:
-    """What lists say of every registered thing."""
+    """The fields that all lists share."""
     return {
         "name": entry.name,
         "aliases": list(entry.aliases),
@@ -85,7 +85,7 @@ def about(entry: Any) -> dict[str, Any]:
 
 
 def titled(entry: Mapping[str, Any]) -> str:
-    """A listed thing as a line begins with it: its name, aliases, and the package it comes from."""
+    """The title of a listed thing: its name, aliases, and the package it comes from."""
     from rich.markup import escape
 
     aliases = f" ({', '.join(entry['aliases'])})" if entry.get("aliases") else ""
@@ -94,7 +94,7 @@ def titled(entry: Mapping[str, Any]) -> str:
 
 
 def say_broken() -> None:
-    """On stderr, the installed plugins that a list leaves out because they cannot be loaded."""
+    """Report on stderr the installed plugins that cannot be loaded."""
     from equipoise.core.plugins import installed
 
     for broken in installed():
@@ -102,7 +102,7 @@ def say_broken() -> None:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout; NaN, which JSON has not, becomes null."""
+    """One JSON document on stdout; NaN becomes null."""
     typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
 
 

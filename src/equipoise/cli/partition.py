@@ -1,4 +1,4 @@
-"""`equipoise partition`: show who owns what, before anything is trained.
+"""`equipoise partition`: shows which client owns which samples, before anything is trained.
 
 equipoise partition PRESET [key=value …] -o who.png        a picture
 equipoise partition PRESET [key=value …] -o split.csv      the split itself, for partition=file
@@ -67,7 +67,7 @@ def partition(
 
 
 def show(view: PartitionView, console: Console) -> None:
-    """The table of counts where it fits, then what was checked and measured."""
+    """The table of counts if it fits, then checks and measurements."""
     K, C = view.n_clients, len(view.classes)
     if K <= MOST_CLIENTS and C <= MOST_CLASSES:
         console.print(_grid(view, console.width))
@@ -79,7 +79,7 @@ def show(view: PartitionView, console: Console) -> None:
 
 
 def _grid(view: PartitionView, width: int) -> Table:
-    """One row per client: counts on shaded cells, or shades alone where counts would not fit."""
+    """One row per client: counts on shaded cells, or shades alone if counts do not fit."""
     from rich import box
     from rich.table import Table
 

@@ -57,7 +57,7 @@ def report(
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """On a terminal, that something is being done, for as long as it is; on stderr, and gone afterwards."""
+    """On a terminal, show the current activity on stderr while it lasts."""
     from rich.console import Console
 
     console = Console(stderr=True)

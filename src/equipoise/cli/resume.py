@@ -24,8 +24,8 @@ def resume(
 ) -> None:
     """Continue a run that was stopped, killed or failed. The numbers are those of a run that never stopped.
 
-    With --rounds a run in rounds becomes longer, also one that is done. Schedules over the whole run are counted over
-    the new number of rounds from there on; without schedules the numbers are those of a run of that length.
+    With --rounds a run in rounds becomes longer, even a finished one. From there on, schedules are counted over the new
+    number of rounds; without schedules the numbers are those of a run of that length.
 
     [bold]Examples[/]
 

@@ -22,7 +22,7 @@ def rm(
 ) -> None:
     """Remove runs: their numbers, events and findings, and the files that no other run needs.
 
-    Prints first how much would be freed. Refuses a run that a process is working on.
+    First prints how much would be freed. Refuses a run that a process is working on.
 
     [bold]Examples[/]
 
@@ -44,7 +44,7 @@ def rm(
 
 
 def gc(yes: Yes = False, dry_run: DryRun = False, store: StoreAt = None, as_json: Json = False) -> None:
-    """Remove files that no run needs any more: those of older checkpoints, and leftovers of killed processes.
+    """Remove files that no run needs: those of older checkpoints, and leftovers of killed processes.
 
     [bold]Examples[/]
 
@@ -67,7 +67,7 @@ def said(freed: int) -> str:
 
 
 def go_on(question: str, yes: bool, dry_run: bool) -> bool:
-    """Whether to do it: said on the command, or asked for on a terminal; elsewhere it has to be said."""
+    """Whether to go ahead: given as an option, or asked on a terminal; elsewhere the option is required."""
     from equipoise.core.errors import ConfigError
 
     if dry_run or yes:

@@ -46,7 +46,7 @@ def run(
     """
     from equipoise.api.request import requested
 
-    request = requested(preset, overrides or [])  # what is wrong with a request is said before torch is loaded
+    request = requested(preset, overrides or [])  # a wrong request is reported before torch is loaded
     if dry_run:
         print_plan(request, as_json)
         return
@@ -61,7 +61,7 @@ def run(
 
 
 def print_profile(seconds: Mapping[str, float], config: Config, n_clients: int) -> None:
-    """On stderr, so that a document on stdout stays one."""
+    """Print on stderr, so that a JSON document on stdout stays valid."""
     from rich.console import Console
     from rich.table import Table
 

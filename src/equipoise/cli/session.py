@@ -1,4 +1,4 @@
-"""What commands that train share: following a run, ending it cleanly on Ctrl-C, and printing it."""
+"""Shared by commands that train: following a run, ending it cleanly on Ctrl-C, and printing it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def followed(work: Callable[[Follows], RunHandle], events: Path | None = None) -> RunHandle:
-    """Do the work; Ctrl-C or SIGTERM ends it with everything so far kept and the way to go on printed."""
+    """Do the work; on Ctrl-C or SIGTERM everything so far is kept, and the command to resume is printed."""
     from equipoise.api.train import with_events
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -33,7 +33,7 @@ def followed(work: Callable[[Follows], RunHandle], events: Path | None = None) -
 
 
 def print_run(run: RunHandle, store: str | None, as_json: bool) -> None:
-    """The run as text, or as one document; the store is called as on the command line."""
+    """The run as text or as one JSON document; the store is named as on the command line."""
     from equipoise.api.summary import print_run as print_text
     from equipoise.store.database import default_location
 

@@ -29,7 +29,7 @@ def sweep(
     seeds: Annotated[str | None, typer.Option("--seeds", help="How many seeds, or which: 3, or 0,1,7, or [7].")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time; default: cores.")] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="What the sweep is called; default: its source.", show_default=False)
+        str | None, typer.Option("--name", help="Name of the sweep; default: its source.", show_default=False)
     ] = None,
     dry_run: DryRun = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
@@ -58,7 +58,7 @@ def sweep(
 
 
 def carried_out(grid: Grid, store: str | None, jobs: int | None) -> SweepHandle:
-    """Run all cells, with a table that follows them."""
+    """Run all cells, with a live table."""
     from equipoise.api.sweep import carry_out
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -70,7 +70,7 @@ def carried_out(grid: Grid, store: str | None, jobs: int | None) -> SweepHandle:
 
 
 def report(found: SweepHandle, form: Format) -> None:
-    """The comparison of what finished, and what did not finish by name."""
+    """Print the comparison of finished cells, and the names of the others."""
     name = found.name
     comparison = found.comparison.comparison if found.labels else None
     if form is Format.json:
@@ -85,7 +85,7 @@ def report(found: SweepHandle, form: Format) -> None:
 
 
 def require_all(found: SweepHandle) -> None:
-    """Exit code 1, or 2 where every failure is a wrong request, unless all cells are done."""
+    """Unless all cells are done, exit with 1, or with 2 if every failure is a wrong request."""
     codes = [place.exit_code for place in found.places if place.state != "done"]
     if codes:
         raise typer.Exit(min(codes))

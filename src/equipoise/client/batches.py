@@ -1,4 +1,4 @@
-"""Which images a client sees, in which order: its own stream per epoch, so nobody else can change it."""
+"""Which samples a client sees, in which order: drawn from its own stream per epoch, so no other client affects it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from equipoise.core.values import Indices
 
 
 def batches(n_samples: int, size: int, seed: int, epoch: int, client: int) -> list[Indices]:
-    """The epoch's batches. The last one is kept; a last image on its own joins the batch before it, because
-    BatchNorm cannot be trained on one.
+    """The epoch's batches. A smaller last batch is kept; a single last sample joins the batch before it, because
+    BatchNorm cannot be trained on one sample.
 
     >>> [len(batch) for batch in batches(65, 32, seed=0, epoch=0, client=0)]
     [32, 33]

@@ -1,4 +1,4 @@
-"""How a model's branches fare beside its backbone: whether they get a gradient, whether they move.
+"""Compares a model's branches with its backbone: whether they get a gradient, whether they move.
 
     ratio of a branch = √mean(x²) over its weights / √mean(x²) over the backbone's
 
@@ -24,7 +24,7 @@ def branch_of(name: str) -> str | None:
 
 
 def branch_ratios(squares: Mapping[str, Tensor], sizes: Mapping[str, int]) -> dict[str, Tensor]:
-    """By branch, one ratio per client, from the sum of squares of each weight [K] and how many numbers it has."""
+    """For each branch one ratio per client, from the sum of squares of each weight [K] and its number of elements."""
     sums: dict[str, list[Tensor]] = defaultdict(list)
     counts: dict[str, int] = defaultdict(int)
     for name, square in squares.items():

@@ -1,6 +1,6 @@
-"""A client's own data for one task, and what the clients of a run have in common: their data as steps.
+"""Protocols for training data: a client's data for one task, and the steps of several clients.
 
-work.steps(feeds, epoch) → one step after another    observe ← what the objective wants kept    memory → what is kept
+work.steps(feeds, epoch) → steps    feed.observe ← the objective's memory    feed.memory → what the client keeps
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Feed(Protocol):
 
     @property
     def n_steps(self) -> int:
-        """Of one epoch."""
+        """The number of steps in an epoch."""
 
     @property
     def rows(self) -> Indices | None:
@@ -50,23 +50,23 @@ class Feed(Protocol):
     def memory(self) -> State: ...
 
     def report(self) -> State:
-        """What the client's data has to say to the server after the task."""
+        """What the client reports about its data to the server after the task."""
 
     def numbers(self) -> Mapping[str, float]:
-        """What is recorded beside the numbers of the steps."""
+        """Numbers to record beside those of the steps."""
 
 
 class Work(Protocol):
-    """What the feeds of a run have in common."""
+    """What the feeds of a run share."""
 
     @property
     def clock(self) -> Clock: ...
 
     def steps(self, feeds: Sequence[Any], epoch: int) -> Iterator[Steps]:
-        """The epoch of several clients side by side. The longest come first, so those who are done are at the end.
+        """One epoch of several clients side by side. Clients with most steps come first, finished ones are at the end.
 
-        Epochs are gone through together: whoever is done earlier waits, so that the schedules of all are at one place.
+        Clients stay in step by epoch: one that finishes earlier waits, so that all schedules are at the same point.
         """
 
     def input_statistics(self, batch: Any) -> Mapping[str, Tensor]:
-        """What is recorded of the first batch of a task, one number per client."""
+        """Statistics of a task's first batch to record, one number per client."""

@@ -1,4 +1,4 @@
-"""A client's task after its training, as the method sees it that makes a report of it or keeps something of it.
+"""A client's finished task, from which a method makes its report or the state that the client keeps.
 
 Report: Finished → tensors        sent to the server beside the model, or kept for the client's next task
 """
@@ -24,13 +24,18 @@ class Finished:
     memory: State
     """What the client remembered while it trained."""
     rates: Floats
-    """The learning rate of every step since the client last began with the server's model."""
+    """The learning rates of all steps since the client last started from the server's model."""
     momentum: float
     """ρ of SGD; 0 for an optimiser that takes the mean of its gradients."""
     network: nn.Module
     feed: Any
     personal: frozenset[str] = frozenset()
     """Weights that must not leave the client."""
+    trained: frozenset[str] | None = None
+    """The weights that were trained; None: all."""
+
+    def has_trained(self, name: str) -> bool:
+        return self.trained is None or name in self.trained
 
     @property
     def start(self) -> State:
@@ -39,7 +44,7 @@ class Finished:
 
     @property
     def reach(self) -> float:
-        """How far a client comes along a gradient that is 1 at every step: Σ_j η_j·(1 − ρ^j)/(1 − ρ), j = 1, 2, …
+        """How far a client moves under a gradient of 1 at every step: Σ_j η_j·(1 − ρ^j)/(1 − ρ), j = 1, 2, …
 
         Without momentum it is the number of steps times the learning rate.
         """
@@ -47,7 +52,7 @@ class Finished:
         return float((self.rates * (1 - self.momentum**steps)).sum() / (1 - self.momentum))
 
     def own(self) -> OwnSamples:
-        """All the client's own samples, seen through the trained model."""
+        """All the client's own samples, with the trained model's outputs on them."""
         found: OwnSamples = self.feed.own(self.network, [self.model])
         return found
 

@@ -1,4 +1,4 @@
-"""How strongly each term pulls, whether base and align pull together, and which weights nothing pulls.
+"""Gradient norms per term, the cosine between base and align, and weights that no loss depends on.
 
     grad/norm/<term> = ‖∇ term‖        grad/cosine = cos(∇L_b, ∇L_a) over the weights both act on
     grad/unreached/<weight> = 1 for a weight that is trained, and that no loss depended on at any step
@@ -16,13 +16,13 @@ from torch import Tensor
 from equipoise.core.values import Losses
 
 EVERY = 256
-"""One of so many steps of the whole run: a backward pass per term costs about 1.5 % of the training then."""
+"""Every n-th step of the run is sampled; the extra backward passes then cost about 1.5 % of the training."""
 
 
 def sampled(losses: Losses, params: Sequence[Tensor], is_stacked: bool) -> dict[str, Tensor]:
     """One number per client. Must be called before the graph is freed.
 
-    Nothing for a single term: its norm is `grad/norm`, for free.
+    Empty for a single term: its norm is `grad/norm`, which costs nothing extra.
     """
     if losses.align is None and len(losses.parts) == 1:
         return {}
@@ -36,7 +36,7 @@ def sampled(losses: Losses, params: Sequence[Tensor], is_stacked: bool) -> dict[
 
 
 def unreached(names: Collection[str], leaves: Mapping[str, Tensor]) -> list[str]:
-    """Those of `names` that have no gradient, whether or not they are trained now; one of 0 is a gradient."""
+    """Those of `names` that have no gradient, whether or not they are trained now; a gradient of 0 counts as one."""
     return [name for name in names if name not in leaves or _lacks_gradient(leaves[name])]
 
 
@@ -45,7 +45,7 @@ def _lacks_gradient(leaf: Tensor) -> bool:
 
 
 def _gradient(term: Tensor, params: Sequence[Tensor], is_stacked: bool) -> list[Tensor]:
-    """Of every weight, one row per client: a client's term depends on no other client's weights."""
+    """Gradients of all weights, one row per client: a client's term depends on no other client's weights."""
     total, n = term.sum(), len(term)
     if not total.requires_grad:
         return [param.new_zeros(n, param.numel() // (n if is_stacked else 1)) for param in params]

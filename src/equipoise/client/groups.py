@@ -1,10 +1,10 @@
-"""Which parameters take part: models declare groups, and a configuration names groups, never parts of names.
+"""Which parameters are trained and merged: models declare groups, and configurations refer to groups by name.
 
     trained(step)   = the groups of the stage that the step falls in; all of them after the last stage
     in_phase(epoch) = the groups of the phase of a task that the epoch falls in; all of them where there are no phases
     personal        = groups that stay with their client: trained, never merged
 
-What is not trained is frozen: the client does not move it, and the server keeps it to the last bit.
+Parameters that are not trained are frozen: clients do not change them, and the server keeps them to the last bit.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Groups = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True)
 class Phase:
-    """Epochs at a place in every task in which only some of the model's groups are trained."""
+    """A span of epochs within every task in which only some of the model's groups are trained."""
 
     groups: tuple[str, ...]
     epochs: int | None = None
-    """None: all that are left."""
+    """None: all remaining epochs."""
 
 
 def require_groups(config: Config, groups: Groups) -> None:
-    """Every group that the configuration names exists and holds something, and every stage comes to its end."""
+    """Require that every group in the configuration exists and is not empty, and that every stage can finish."""
     asked = [(f"client.stages.{k}.groups", stage.groups) for k, stage in enumerate(config.client.stages)]
     asked.append(("server.personal", config.server.personal))
     problems = [

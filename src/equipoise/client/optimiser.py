@@ -3,9 +3,8 @@
     sgd:    g ← ∇ + wd·w      m ← μ·m + g                       w ← w − lr·m
     adamw:  w ← w − lr·wd·w   m ← β₁m + (1−β₁)∇  v ← β₂v + (1−β₂)∇²   w ← w − lr·(m/(1−β₁ᵗ)) / (√(v/(1−β₂ᵗ)) + ε)
 
-The arithmetic is torch.optim's. Ours keeps its buffers as a plain state, so that a client can be put down and taken
-up again, works unchanged on weights with a leading client axis, and starts a second faster (torch.optim loads the
-compiler).
+The arithmetic is torch.optim's. Ours keeps its buffers as a plain state, so that a client can be saved and restored,
+works unchanged on weights with a leading client axis, and starts a second faster (torch.optim loads the compiler).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def start_buffers(params: Mapping[str, Tensor], options: ClientOptions) -> dict[
 def restored(saved: State, fresh: dict[str, Tensor]) -> dict[str, Tensor]:
     """Saved buffers, laid out like fresh ones: a step on another layout may round differently.
 
-    A stage that trains other weights than the one before begins with fresh ones.
+    A stage that trains other weights than the one before starts with fresh buffers.
     """
     if saved.keys() != fresh.keys():
         return fresh
@@ -42,7 +41,7 @@ def restored(saved: State, fresh: dict[str, Tensor]) -> dict[str, Tensor]:
 def descend(
     params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions, tables: Collection[str] = ()
 ) -> None:
-    """One step along the gradients that lie on the weights; weights and buffers change in place.
+    """One step along the gradients stored on the weights; weights and buffers change in place.
 
     Weights may have a leading client axis; then `steps/` has one number per client. Tables of items do not decay: the
     row of an item that the client never met would shrink for no reason.
@@ -58,7 +57,7 @@ Clipped = tuple[Tensor, Tensor]
 def clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | None, joint: bool) -> Clipped:
     """Clip the gradient of one client's network.
 
-    With a joint clip the policy's own gradients count in the norm, as the first report ran it.
+    With a joint clip the norm includes the policy's own gradients, as in the first report.
     """
     norm = torch.nn.utils.get_total_norm([param.grad for param in params if param.grad is not None])
     if clip is None:
@@ -120,5 +119,5 @@ def _adamw(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: Cl
 
 
 def _grads(params: Mapping[str, Tensor]) -> list[Tensor]:
-    """The gradients, zero for a weight that took no part."""
+    """The gradients, zero for a weight that was not used."""
     return [torch.zeros_like(param) if param.grad is None else param.grad for param in params.values()]

@@ -1,4 +1,4 @@
-"""A client's own samples, seen through models: all that it says of them is made from this.
+"""A client's own samples with models' outputs on them: every summary that the client sends is computed from this.
 
 Summary: OwnSamples → the tensors that the client sends
 """
@@ -18,29 +18,29 @@ from equipoise.models.classifier import Classifier, ModelOutput
 from equipoise.models.outputs import InputReader, common_outputs, outputs_of
 
 COMMON: State = MappingProxyType({})
-"""Stands for the common encoder among models: nobody trains it, everybody draws it alike from the run's seed."""
+"""Stands for the common encoder among models. It is not trained; everyone draws the same one from the run's seed."""
 AT_LEAST = 16
-"""Samples of every client that are summarised, however few `evaluate.train_images` allows."""
+"""Least number of samples that every client summarises, however few `evaluate.train_images` allows."""
 
 
 @dataclass(frozen=True)
 class OwnSamples:
     network: Classifier
-    """Takes the weights of each model in turn."""
+    """A network that loads the weights of each model in turn."""
     common: nn.Module | None
     models: Sequence[State]
     samples: Samples
-    """Those that are summarised: all, or as many as `evaluate.train_images` allows."""
+    """The samples to summarise: all, or as many as `evaluate.train_images` allows."""
     everything: Samples
     class_counts: Labels
-    """How many of all samples are of each class."""
+    """Number of samples of each class, over all samples."""
     reader: InputReader
     held_out: Samples | None = None
-    """What the client holds out for a test of its own."""
+    """The client's held-out local test samples."""
 
     @cached_property
     def outputs(self) -> list[ModelOutput]:
-        """What each model says of the summarised samples."""
+        """The outputs of each model on the summarised samples."""
         return [self._through(model) for model in self.models]
 
     @property

@@ -1,4 +1,4 @@
-"""The λ policy's own step: SGD with momentum on its parameters, apart from the network's.
+"""The λ policy's own optimiser step: SGD with momentum on its parameters, separate from the network's.
 
     m ← μ·m + ∇        θ ← θ − lr·m
 
@@ -17,14 +17,14 @@ from equipoise.core.values import State, Weighed
 
 
 def leaves(balance: Balance, policy: State) -> State:
-    """The parameters ready to be differentiated; momentum and remembered numbers as they are."""
+    """The parameters with gradients enabled; momentum and remembered numbers unchanged."""
     if balance.learning is None:
         return policy
     return {name: value if "/" in name else value.detach().requires_grad_() for name, value in policy.items()}
 
 
 def gradients(weighed: Weighed, policy: State) -> dict[str, Tensor]:
-    """∇ of the policy's loss by its own parameters; nothing for a policy that does not learn."""
+    """∇ of the policy's loss with respect to its own parameters; empty for a policy that does not learn."""
     if weighed.policy is None:
         return {}
     names = [name for name in policy if "/" not in name]
@@ -32,7 +32,7 @@ def gradients(weighed: Weighed, policy: State) -> dict[str, Tensor]:
 
 
 def stepped(policy: State, grads: Mapping[str, Tensor], learning: Learning | None, factor: float) -> State:
-    """The parameters after one step; `factor`, the network's clip, is theirs too only where the clip is joint."""
+    """The parameters after one step; `factor` is the network's clip factor, which applies only if the clip is joint."""
     if learning is None:
         return policy
     if learning.clip != "joint":

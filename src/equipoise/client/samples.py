@@ -24,7 +24,7 @@ from equipoise.objective.compose import Batch
 
 @dataclass(frozen=True)
 class SampleWork:
-    """What all clients' samples have in common: where they are stored, and how they enter a network."""
+    """What all clients' samples share: where they are stored, and how they are prepared for a network."""
 
     config: Config
     clock: Clock
@@ -32,7 +32,7 @@ class SampleWork:
     inputs: Inputs
 
     def input_statistics(self, batch: Batch) -> dict[str, Tensor]:
-        """Mean and deviation of what enters the network; in evaluation they should not differ."""
+        """Mean and deviation of the network's inputs; evaluation should show the same."""
         entering = batch.images.flatten(1)
         return {"input/mean/train": entering.mean(1), "input/std/train": entering.std(1)}
 
@@ -52,7 +52,7 @@ class SampleWork:
             yield Steps(epoch * counts[:n] + step, progress, epoch, batch)
 
     def _batch(self, feeds: Sequence[SampleFeed], chosen: Indices, lengths: Indices, epoch: int, step: int) -> Batch:
-        """`chosen` [K, B] of the training set, of which each client's first `lengths` count."""
+        """The batch of rows `chosen` [K, B] of the training set; only the first `lengths[k]` of client k are real."""
         recalled = [feed.memory() for feed in feeds]
         kept = {name: torch.stack([memory[name] for memory in recalled]) for name in recalled[0]}
         if self.config.client.augment == "two-view":
@@ -65,7 +65,7 @@ class SampleWork:
         return Batch(prepared.view(*chosen.shape, *prepared.shape[1:]), labels, _shares(lengths), kept)
 
     def _two_views(self, chosen: Indices, lengths: Indices, seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Every client's views are drawn for its own batch; the filling comes after both."""
+        """Two views, drawn for each client's own batch; padding is added afterwards."""
         views, labels = [], []
         for own, length, seed in zip(chosen, lengths, seeds, strict=True):
             taken = self.train.take(own[:length])
@@ -78,14 +78,14 @@ class SampleWork:
 
 
 def _filled(orders: Indices, start: int, ends: Indices) -> Indices:
-    """[K, B]: each client's samples from `start` to its end; what it lacks is its first, over and over."""
+    """[K, B]: each client's samples from `start` to its end, padded by repeating the first of them."""
     columns = start + np.arange(int(ends.max()) - start)
     there = orders[:, columns]
     return there if ends.min() == ends.max() else np.where(columns < ends[:, None], there, there[:, :1])
 
 
 def _shares(lengths: Indices) -> Tensor | None:
-    """[K, B]; None where all are as long as each other."""
+    """[K, B]; None if all clients' batches have the same length."""
     if lengths.min() == lengths.max():
         return None
     own = torch.from_numpy(lengths)[:, None]
@@ -114,7 +114,7 @@ class SampleFeed:
         return self._memory
 
     def own(self, network: nn.Module, models: Sequence[State]) -> OwnSamples:
-        """All the client's samples, seen through models."""
+        """All the client's samples, with models' outputs on them."""
         assert isinstance(network, Classifier)
         everything = self.work.train.take(self.owned)
         reader = InputReader(self.work.inputs, self.work.config.evaluate.batch)

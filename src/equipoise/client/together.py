@@ -1,13 +1,13 @@
-"""How many clients train along one axis: as many as their weights fit into a core's cache, where that pays.
+"""How many clients train along one axis: as many as fit into a core's cache, where a cost model says that it pays.
 
-    K = C / (12·W)                    W weights; each is there with its gradient and its update, four bytes apiece
+    K = C / (12·W)                    W weights; weight, gradient and update take four bytes each
     pays where K ≥ 8 and 6·B·M / R ≤ 5·P
 
-A step of a client costs P seconds before anything is computed, and along an axis they are paid once for all K. The
-arithmetic, 6·B·M operations at R a second for B images of M multiply-adds, gains nothing there, and large convolutions
-and weights that no longer fit into the cache lose: where P is a small part of a step, clients train one by one. The
-constants are those of one core; `equipoise bench together` times both ways and says whether the choice was right.
-Nothing is measured when a run starts: the same configuration takes the same path, and gives the same bits, everywhere.
+A client's step has a fixed cost of P seconds, which all K clients of an axis share. The arithmetic, 6·B·M operations
+at R per second for B samples of M multiply-adds, gains nothing from the axis, and large convolutions and weights beyond
+the cache become slower. So clients train one by one where P is a small part of a step. The constants are those of one
+core; `equipoise bench together` times both paths and reports whether the choice was right. Nothing is measured when a
+run starts: the same configuration takes the same path, and gives the same bits, everywhere.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ CACHE = 32 * 2**20
 LEAST, MOST = 8, 256
 """Clients on one axis."""
 GROUPS = 4
-"""Parts of a cohort at least, so that every worker has something to do."""
+"""Least number of parts of a cohort, so that every worker has something to do."""
 ENOUGH = GROUPS * (LEAST - 1) + 1
-"""Clients in a cohort below which none of its parts is large enough."""
+"""Least number of clients in a cohort; with fewer, its parts are too small."""
 
 
 def stacks(model: nn.Module) -> bool:
-    """Whether a network can be mapped over clients: no statistics that training changes, no noise of its own."""
+    """Whether a network can be mapped over clients: it has no running statistics and draws no noise."""
     apart = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
     return not any(isinstance(module, apart) for module in model.modules())
 
 
 def how_many(model: nn.Module, image: Tensor, batch: int, cohort: int) -> int:
-    """Clients of that network on one axis; `image` is one as the network sees it, [1, …]."""
+    """Number of clients on one axis for that network; `image` is one sample as the network takes it, [1, …]."""
     weights = sum(param.numel() for param in model.parameters() if param.requires_grad)
     fitting = min(MOST, CACHE // (12 * max(1, weights)))
     seconds = 6 * batch * multiply_adds(model, image) / SPEED
@@ -45,7 +45,7 @@ def how_many(model: nn.Module, image: Tensor, batch: int, cohort: int) -> int:
 
 
 def multiply_adds(model: nn.Module, image: Tensor) -> int:
-    """Of one image's forward pass, in linear layers and convolutions."""
+    """Multiply-adds of one sample's forward pass, in linear layers and convolutions."""
     found = 0
 
     def count(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""What clients write down: the mean over the checkpoint's steps of every number, under its canonical name."""
+"""Records of clients: the mean of every number over the checkpoint's steps, under its canonical name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAST = ("lam", "schedule", "lam/used", "scale/base")
 def numbers(losses: Losses, weighed: Sequence[Weighed], norms: Tensor, factors: Tensor) -> ClientColumns:
     """One step's numbers. `grad/clip` is the factor that clipping multiplied the gradient by.
 
-    `weighed` is empty where no λ policy was asked.
+    `weighed` is empty if there is nothing to weigh.
     """
     align = {} if losses.align is None else {"loss/align": losses.align}
     found = {
@@ -43,7 +43,7 @@ def numbers(losses: Losses, weighed: Sequence[Weighed], norms: Tensor, factors: 
 
 
 def plain(tensors: Mapping[str, Tensor]) -> ClientColumns:
-    """Tensors of one number per client as they are written down."""
+    """Tensors with one number per client, as arrays to record."""
     if not tensors:
         return {}
     table = torch.stack([tensor.detach().float() for tensor in tensors.values()]).double().numpy()
@@ -51,7 +51,7 @@ def plain(tensors: Mapping[str, Tensor]) -> ClientColumns:
 
 
 class Trace:
-    """Of all clients that train together: per name and client the sum, the number of steps, the newest value."""
+    """For clients that train together: sum, number of steps and newest value, per name and client."""
 
     def __init__(self, clients: int) -> None:
         self.clients = clients
@@ -61,13 +61,13 @@ class Trace:
         self._sums, self._counts, self._last = (np.zeros((0, clients)) for _ in range(3))
 
     def step(self, rows: ClientColumns) -> None:
-        """The numbers of a step of the first clients, as many as there are columns."""
+        """Add the numbers of one step; column k belongs to client k, and later clients may be missing."""
         n = len(next(iter(rows.values())))
         self.steps[:n] += 1
         self.add(rows, np.arange(n))
 
     def add(self, rows: ClientColumns, who: NDArray[np.int64]) -> None:
-        """Numbers of some clients; column k is client who[k]'s."""
+        """Add numbers of some clients; column k belongs to client who[k]."""
         if not rows or not len(who):
             return
         table, where = np.stack(list(rows.values())), np.ix_(self._rows(tuple(rows)), who)
@@ -76,12 +76,12 @@ class Trace:
         self._last[where] = table
 
     def last(self, client: int) -> Measurements:
-        """The newest number of each name that the client has."""
+        """The client's newest number under each name."""
         return {name: float(self._last[k, client]) for name, k in self._names.items() if self._counts[k, client]}
 
     def means(self) -> list[Measurements]:
-        """Of every client: the mean over the steps that had the number; of the λ policy's numbers the last step as
-        well, as `…/last`; and how many steps there were."""
+        """For every client: the mean of each number over the steps that had it, the last value of the λ policy's
+        numbers as `…/last`, and the number of steps."""
         names, seen = list(self._names), self._counts > 0
         means = (self._sums / np.maximum(self._counts, 1)).T.tolist()
         newest = [(name, f"{name}/last", self._last[k].tolist()) for name, k in self._names.items() if name in LAST]
@@ -95,7 +95,7 @@ class Trace:
         return found
 
     def _rows(self, names: tuple[str, ...]) -> NDArray[np.int64]:
-        """Where these names are written; new ones get a row."""
+        """The rows of these names; new names get a new row."""
         if names not in self._places:
             fresh = [name for name in names if name not in self._names]
             self._names |= {name: len(self._names) + k for k, name in enumerate(fresh)}

@@ -41,7 +41,7 @@ from equipoise.objective.compose import Objective
 
 @dataclass(frozen=True)
 class Recipe:
-    """What every client of a run has in common."""
+    """What all clients of a run share."""
 
     config: Config
     model: nn.Module
@@ -49,15 +49,15 @@ class Recipe:
     balance: Balance
     work: Work
     feed: Callable[[Task], Feed]
-    """A client's own data, for that task."""
+    """(task) → the client's own data for it."""
     keeps_buffers: bool = True
-    """Whether a client's next task goes on with the buffers of its optimiser."""
+    """Whether a client's next task continues with its optimiser buffers."""
     report: Report | None = None
     """What a client sends beside its model."""
     keep: Report | None = None
     """What a client keeps for its next task, beside what its data remembers."""
     phases: Sequence[Phase] = ()
-    """What is trained in which epochs of a task."""
+    """Which groups are trained in which epochs of a task."""
     personal: frozenset[str] = frozenset()
     """Weights that must not leave the client."""
 
@@ -69,7 +69,7 @@ class Recipe:
 
 @dataclass
 class Trainee:
-    """A client under training: its task, its data, the parameters of its λ policy, why it was stopped."""
+    """A client in training: its task, its data, the parameters of its λ policy, and why it was stopped."""
 
     task: Task
     feed: Feed
@@ -78,7 +78,7 @@ class Trainee:
 
 
 def train(recipe: Recipe, tasks: Sequence[Task]) -> list[Result]:
-    """Train a cohort through the epochs of its tasks, each from its own model if it has one, else from the server's."""
+    """Train a cohort through the epochs of its tasks; each client starts from its own model, else from the server's."""
     started, feeds = perf_counter(), [recipe.feed(task) for task in tasks]
     lengths = [feed.n_steps for feed in feeds]
     order = sorted(range(len(tasks)), key=lambda k: -lengths[k])
@@ -114,7 +114,7 @@ def _weights(recipe: Recipe, trainees: Sequence[Trainee]) -> Alone | Together:
 
 
 def _take(recipe: Recipe, weights: Alone | Together, trainees: Sequence[Trainee], steps: Steps, trace: Trace) -> None:
-    """One step of everybody who still goes on."""
+    """One step of all clients that are still training."""
     WATCH.lap("data")
     balance, options = recipe.balance, _now(recipe, steps.epoch)
     losses = weights.losses(recipe.objective, steps, trainees[0].task.shared)
@@ -125,7 +125,7 @@ def _take(recipe: Recipe, weights: Alone | Together, trainees: Sequence[Trainee]
     network = torch.stack([each.network for each in weighed]) if weighed else losses.base
     network.sum().backward()  # type: ignore[no-untyped-call]
     WATCH.lap("backward")
-    is_first = trace.steps[0] == 0  # of everybody's task: a cohort begins together
+    is_first = trace.steps[0] == 0  # the first step of all tasks: a cohort starts together
     first = (
         {**branch_gradients(weights.leaves, len(trainees)), **recipe.work.input_statistics(steps.batch)}
         if is_first
@@ -149,7 +149,7 @@ def _take(recipe: Recipe, weights: Alone | Together, trainees: Sequence[Trainee]
 
 
 def _weighed(balance: Balance, losses: Losses, trainees: Sequence[Trainee], steps: Steps) -> list[Weighed]:
-    """What the λ policy makes of each client's losses; nothing where there is nothing to weigh."""
+    """The λ policy's result for each client's losses; empty if there is nothing to weigh."""
     if balance.is_idle and losses.align is None:
         return []
     weighed = []
@@ -162,7 +162,7 @@ def _weighed(balance: Balance, losses: Losses, trainees: Sequence[Trainee], step
 
 
 def _now(recipe: Recipe, epoch: int) -> ClientOptions:
-    """The client's settings with the epoch's learning rate, the same for everybody."""
+    """The client settings with the epoch's learning rate, the same for all clients."""
     options = recipe.config.client
     factor = schedule(options.schedule, recipe.work.clock.progress(epoch, 0.0))
     return options if factor == 1.0 else options.model_copy(update={"lr": options.lr * factor})
@@ -188,16 +188,17 @@ def _result(recipe: Recipe, trainee: Trainee, model: State, buffers: State, meas
 
 
 def _finished(recipe: Recipe, trainee: Trainee, model: State) -> Finished:
-    """Who goes on from its own model has been at it since the first epoch."""
+    """The finished task; a client that continues from its own model has been training since the first epoch."""
     options, task, feed = recipe.config.client, trainee.task, trainee.feed
     since = range(0 if recipe.keeps_buffers else task.epochs.start, task.epochs.stop)
     rates = np.repeat([_now(recipe, epoch).lr for epoch in since], feed.n_steps)
     momentum = options.momentum if options.optimiser == "sgd" else 0.0
-    return Finished(task, model, feed.memory(), rates, momentum, recipe.model, feed, recipe.personal)
+    moving = trained(recipe.config, recipe.groups, task.step)
+    return Finished(task, model, feed.memory(), rates, momentum, recipe.model, feed, recipe.personal, moving)
 
 
 def first_losses(recipe: Recipe, task: Task) -> Losses:
-    """What a client's first batch would cost; nothing is trained."""
+    """The losses of a client's first batch; nothing is trained."""
     feed = recipe.feed(task)
     weights = _weights(recipe, [Trainee(task, feed, {})])
     with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -206,7 +207,7 @@ def first_losses(recipe: Recipe, task: Task) -> Losses:
 
 
 def _stop_non_finite(seen: ClientColumns, trainees: Sequence[Trainee], trace: Trace) -> None:
-    """Whoever has a number that is not finite is stopped, with what it had in the step before."""
+    """Stop clients with a number that is not finite, and record their numbers of the step before."""
     finite = np.isfinite(list(seen.values()))
     if finite.all():
         return

@@ -1,10 +1,10 @@
-"""Where the weights of the clients under training lie: one client's in the network itself, many along a leading axis.
+"""Where the weights of clients in training are stored: one client's in the network, many along a leading axis.
 
     alone      the network with its own weights                    w [*]
     together   the same network, mapped over the clients           w [K, *]       torch.func, one pass for all
 
-Both give `Losses` with the clients' axis in front, so the loop above them does not know which it has. Clients that are
-done leave from the end: the rest go on with a shorter axis, and nothing is computed in vain.
+Both give `Losses` with a leading client axis, so the training loop does not depend on which one it has. Finished
+clients are removed from the end: the others continue on a shorter axis, and nothing is computed in vain.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Alone:
         self.leaves, self.options = self.trained, options
         self.buffers = restored(task.own.optimiser, start_buffers(self.leaves, options))
         self.unreached: Sequence[str] = [name for name, param in self.trained.items() if param.requires_grad]
-        """What is trained, and no loss has depended on yet."""
+        """Weights in training that no loss has depended on yet."""
 
     def begin(self, seed: int, epoch: int, phase: Collection[str] | None) -> None:
         """Noise inside the network comes from the client's stream of the epoch, through torch's global generator.
 
-        That of the CPU alone: torch.manual_seed writes a note for every kind of device there might be, takes a
-        millisecond and keeps them all. A phase that trains other weights begins with fresh buffers.
+        Only the CPU generator is seeded: torch.manual_seed queues a call for every type of device, which takes a
+        millisecond and stays in memory. A phase that trains other weights starts with fresh buffers.
         """
         torch.default_generator.manual_seed(stream_seed(seed, "noise", epoch, self.client))
         leaves = {name: param for name, param in self.trained.items() if phase is None or name in phase}
@@ -74,7 +74,7 @@ class Alone:
 
 
 def _first(part: Any) -> Any:
-    """The first client's, of a tensor or of named ones."""
+    """The first client's part of a tensor, or of named tensors."""
     if isinstance(part, Mapping):
         return {name: value[0] for name, value in part.items()}
     return None if part is None else part[0]
@@ -90,7 +90,7 @@ def _as_cohort(losses: Losses) -> Losses:
 
 
 class Together:
-    """For networks without noise of their own and without buffers that training changes (`stacks`)."""
+    """For networks that draw no noise and have no buffers that training changes (`stacks`)."""
 
     is_stacked = True
 
@@ -117,7 +117,7 @@ class Together:
         self.leaves: dict[str, Tensor] = {}
 
     def _stack(self, name: str, tensors: Sequence[Tensor]) -> Tensor:
-        """Of a table, each client's own rows, as many as the longest has; the rest is never looked at."""
+        """Tensors along a client axis; of a table, each client's own rows, padded to the longest (never read)."""
         if name not in self.tables:
             return torch.stack(list(tensors))
         held = [tensor[torch.from_numpy(rows)] for tensor, rows in zip(tensors, self.rows, strict=True)]
@@ -156,7 +156,7 @@ class Together:
         descend(self.leaves, buffers, options, getattr(self.model, "tables", ()))
 
     def states(self) -> Iterator[tuple[State, State]]:
-        """Parts of what was trained; nothing trains on them any more."""
+        """Each client's weights and buffers, as views of the stacked tensors; training on them is over."""
         for client in range(len(self.counts)):
             model = {name: self._own(name, param[client], client) for name, param in self.params.items()}
             yield model, {name: buffer[client] for name, buffer in self.buffers.items()}
@@ -166,7 +166,7 @@ class Together:
 
 
 def _with_weights(model: nn.Module, weights: State, *inputs: Tensor) -> Any:
-    """What the network says with other weights: without gradients, in evaluation mode, so that nothing is touched."""
+    """The network's outputs with other weights: without gradients and in evaluation mode, so nothing is changed."""
     was_training, named = model.training, {name: weights[name] for name in model.state_dict()}
     try:
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The names researchers use for our keys. They are accepted everywhere and printed in canonical form."""
+"""Other common names of our keys. They are accepted everywhere and printed in canonical form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks of a configuration: what every dataset, splitter, model, method and engine can be told.
+"""The blocks of a configuration: the settings that every dataset, splitter, model, method and engine has.
 
 A named thing adds its own settings by subclassing its block beside its code; see any file of `partition/`.
 """
@@ -14,20 +14,20 @@ from equipoise.core.options import Options
 
 
 class DataOptions(Options):
-    """What is learnt from. The folder is never here: it is `EQUIPOISE_DATA` or `data.path=…` on the command."""
+    """The data set. Its folder is not a setting: it is `EQUIPOISE_DATA`, or `data.path=…` on the command line."""
 
     name: str = "digits"
 
 
 class SampleOptions(DataOptions):
-    """How many labelled samples, and which of them are held back."""
+    """How many labelled samples are used, and which of them are held out."""
 
     limit: int | None = Field(None, ge=1, description="use this many training samples, drawn at random")
     test_limit: int | None = Field(None, ge=1, description="use this many test samples, drawn at random")
-    validation: float = Field(0.1, gt=0, lt=1, description="share of train that only the evaluator sees")
-    public: float = Field(0.0, ge=0, lt=1, description="share of train that the server holds; no client gets it")
+    validation: float = Field(0.1, gt=0, lt=1, description="share of the training set held out for the evaluator")
+    public: float = Field(0.0, ge=0, lt=1, description="share of the training set that the server keeps from clients")
     local_test: float = Field(
-        0.0, ge=0, lt=1, description="share of every client's own images that it is tested on and never trains on"
+        0.0, ge=0, lt=1, description="share of every client's own samples held out as its local test set"
     )
 
 
@@ -36,7 +36,7 @@ class ImageOptions(SampleOptions):
 
 
 class InteractionOptions(DataOptions):
-    """Which users, how their histories are split, and what is known of the items."""
+    """Which users are kept, how their histories are split, and which item features are used."""
 
     subset: Literal["all", "top", "random"] = Field(
         "all", description="which users: all, the most active, a random draw"
@@ -54,7 +54,7 @@ class InteractionOptions(DataOptions):
     cut: Literal["moments", "positions"] = Field(
         "moments", description="slices: cut at moments that all users share, or into equal parts of each history"
     )
-    duplicates: Literal["refuse", "drop"] = Field("refuse", description="rows that say the same thing twice")
+    duplicates: Literal["refuse", "drop"] = Field("refuse", description="what to do with duplicate rows")
     short: Literal["refuse", "drop"] = Field(
         "refuse", description="users with fewer than three interactions, or none to train on"
     )
@@ -65,8 +65,8 @@ class InteractionOptions(DataOptions):
     text: str | None = Field(None, description="table of text features, FILE or FILE/COLUMN, in the data folder")
     features: Literal["as-given", "unproven", "shuffled", "noise"] = Field(
         "as-given",
-        description="unproven: used though nothing shows that they are these items'; shuffled: rows given to the wrong "
-        "items, the control; noise: the fifth report's failure",
+        description="unproven: used without proof that they belong to these items; shuffled: rows assigned to wrong "
+        "items, as a control; noise: the fifth report's failure",
     )
 
     @field_validator("users")
@@ -81,24 +81,24 @@ class InteractionOptions(DataOptions):
 
 
 class PartitionOptions(Options):
-    """Who owns which training image."""
+    """Which client owns which training samples."""
 
     name: str = "dirichlet"
     clients: int = Field(5, ge=1, description="number of clients")
-    min_size: int = Field(2, ge=1, description="every client gets at least this many images, by repair")
+    min_size: int = Field(2, ge=1, description="least samples per client; clients with fewer are topped up")
 
 
 class ScenarioOptions(Options):
-    """What makes clients differ beside the partition: wrong labels, shifted images. Only training images change."""
+    """How clients differ beyond the partition: wrong labels, shifted images. Only training images change."""
 
     label_noise: float = Field(0.0, ge=0, le=1, description="share of a client's labels replaced by another class")
     shift: Literal["none", "rotation", "colour", "blur"] = Field(
-        "none", description="how a client's images are changed, each client by numbers of its own"
+        "none", description="how a client's images are changed, with parameters drawn per client"
     )
     strength: float = Field(
-        0.5, gt=0, le=1, description="of the shift: 1 is any angle, any colour, a blur of an eighth"
+        0.5, gt=0, le=1, description="strength of the shift: 1 is any angle, any colour, a blur of an eighth"
     )
-    clients: float = Field(1.0, gt=0, le=1, description="share of the clients that are concerned, drawn at random")
+    clients: float = Field(1.0, gt=0, le=1, description="share of the clients that are affected, drawn at random")
 
     @field_validator("strength", "clients")
     @classmethod
@@ -129,7 +129,7 @@ class MethodOptions(Options):
 
 
 class BalanceOptions(Options):
-    """Who chooses λ."""
+    """The policy that chooses λ."""
 
     name: str = "none"
 
@@ -145,14 +145,14 @@ class ClientOptions(Options):
     """How a client trains."""
 
     epochs: int = Field(1, ge=1, description="epochs per round; with one-shot communication, of the whole run")
-    batch: int = Field(32, ge=1, description="images, or windows of a history, per step; a last batch is kept")
+    batch: int = Field(32, ge=1, description="samples, or windows of a history, per step; a smaller last batch is kept")
     optimiser: Literal["sgd", "adamw"] = Field("sgd", description="local optimiser")
     lr: float = Field(0.05, gt=0, description="local learning rate")
-    schedule: Schedule = Field("none", description="s(p) of the whole run, by which each epoch's learning rate goes")
-    momentum: float = Field(0.9, ge=0, lt=1, description="of SGD; AdamW's β₁")
-    weight_decay: float = Field(0.0, ge=0, description="decay of the local optimiser; tables of items do not decay")
+    schedule: Schedule = Field("none", description="s(p) over the whole run; multiplies the epoch's learning rate")
+    momentum: float = Field(0.9, ge=0, lt=1, description="momentum of SGD; β₁ of AdamW")
+    weight_decay: float = Field(0.0, ge=0, description="weight decay of the local optimiser; item tables do not decay")
     clip: float | None = Field(None, gt=0, description="largest global gradient norm")
-    stages: list[Stage] = Field([], description="first these groups of the model, then all: {rounds, groups} …")
+    stages: list[Stage] = Field([], description="train these groups of the model first, then all: {rounds, groups} …")
     augment: Literal["none", "two-view"] = Field(
         "none", description="two-view: each image twice, cropped, flipped and recoloured"
     )
@@ -162,21 +162,21 @@ class ClientOptions(Options):
 
 
 class AggregateOptions(Options):
-    """How the server makes one model of the clients' models."""
+    """How the server merges the clients' models into one."""
 
     name: str = "mean"
 
 
 class ServerOptions(Options):
-    """Who takes part, how the server merges, and how the merged thing predicts."""
+    """Which clients take part, how the server merges, and how it predicts."""
 
     fraction: float = Field(1.0, gt=0, le=1, description="share of the clients that train in a round")
-    merge: Prototypes | None = Field(None, description="how prototypes are merged; by default plain, as published")
+    merge: Prototypes | None = Field(None, description="how prototypes are merged; default: plain, as published")
     aggregate: SerializeAsAny[AggregateOptions] | None = Field(
         None,
-        description="how clients' models become one: a name or a block; by default as the method does",
+        description="how clients' models are merged, a name or a block; default: the method's own merge",
     )
-    predict: str | None = Field(None, description="how the merged thing predicts; by default as the method does")
+    predict: str | None = Field(None, description="how the server predicts; default: the method's own predictor")
     personal: list[str] = Field([], description="groups of the model that stay with their client, never merged")
 
 
@@ -189,7 +189,7 @@ class EngineOptions(Options):
         None, description="folder in which nodes keep their clients' state; null: it travels with tasks and results"
     )
     together: int | None = Field(
-        None, ge=1, description="clients that train along one axis; null: recommenders eight, images by a cost model"
+        None, ge=1, description="clients that train along one axis; null: eight for recommenders, else by a cost model"
     )
 
 
@@ -198,17 +198,17 @@ class EvaluateOptions(Options):
 
     every: int = Field(1, ge=1, description="score every n-th checkpoint")
     patience: int | None = Field(
-        None, ge=1, description="end the run after so many scored checkpoints without a better validation score"
+        None, ge=1, description="end the run after this many scored checkpoints without a better validation score"
     )
     clients: int = Field(20, ge=0, description="at most this many clients' own models are scored on the test set")
     client_images: int | None = Field(
-        2000, ge=1, description="clients' own models are scored on this many images of a split; null: on all"
+        2000, ge=1, description="clients' own models are scored on this many samples of a split; null: on all"
     )
-    batch: int = Field(512, ge=1, description="images per forward pass")
+    batch: int = Field(512, ge=1, description="samples per forward pass")
     beside: Literal["each", "last", "never"] | None = Field(
         None,
-        description="when to score every other predict and the probe; by default each checkpoint, in rounds the last",
+        description="when to score the other predictors and the probe; default: each checkpoint, in rounds the last",
     )
     train_images: int | None = Field(
-        5000, ge=1, description="training images that the probe is fitted on, and clients summarise; null: all"
+        5000, ge=1, description="training samples that the probe is fitted on and clients summarise; null: all"
     )

@@ -45,7 +45,7 @@ def check(raw: Mapping[str, Any]) -> Config:
 
 
 def _completed(config: Config) -> Config:
-    """With what it leaves to be filled in: canonical names, how many steps, the plugins of everything it names."""
+    """The configuration with defaults filled in: canonical names, number of steps, plugins of everything it names."""
     changes: dict[str, Any] = {KEY: once([*config.plugins, *plugins_of(chosen(config))])}
     if config.server.predict is not None:
         name = PREDICTS.find(config.server.predict).name
@@ -80,7 +80,7 @@ def _named(key: str, value: Any, problems: list[Problem]) -> Options | None:
 
 
 def _with_nested(key: str, value: Any, problems: list[Problem]) -> Any:
-    """A plain block, the named blocks inside of it checked."""
+    """A plain block, with the named blocks inside it checked."""
     found = dict(value) if isinstance(value, Mapping) else {}
     for path in NESTED:
         block, _, inner = path.partition(".")

@@ -1,4 +1,4 @@
-"""The words that settings choose among, where settings and code both have to name them."""
+"""The values of settings that both settings and code need to name."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal
 Prototypes = Literal["plain", "unit", "counts"]
 """How the server averages prototypes."""
 Schedule = Literal["none", "linear", "cosine"]
-"""s(p), by which something fades over the run."""
+"""Schedules s(p), by which a quantity decays over the run."""
 Anchors = Literal["etf", "random"]
 """What prototypes are aligned to: a simplex, or random directions."""
 Aligned = Literal["all", "owned"]
-"""Which classes' prototypes are aligned: all, or those that the client has images of."""
+"""Which classes' prototypes are aligned: all, or those that the client has samples of."""
 Target = Literal["anchors", "progressive"]
-"""Where prototypes are drawn to: the anchors, or a point on the way from their start to the anchors."""
+"""What prototypes are pulled towards: the anchors, or a point between their start and the anchors."""
 Norm = Literal["batch", "group", "none"]
 """Normalisation after a convolution."""
 Fusion = Literal["zero", "identity", "gate", "disconnected"]

@@ -1,4 +1,4 @@
-"""What no single key shows: settings that contradict each other, and answers that a method does not leave open."""
+"""Checks across keys: settings that contradict each other, and answers that a method does not leave open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equipoise.core.registry import METHODS, PREDICTS, TERMS
 
 
 def misfits(config: Config) -> list[Problem]:
-    """Problems with a method of another kind of data are not listed beside that one."""
+    """All such problems; a method for another kind of data is reported alone, without what follows from it."""
     strange = [*_strangers(config), *_unread(config)]
     return [*strange, *_axis(config), *([] if strange else _answered(config))]
 
@@ -25,7 +25,7 @@ def _answered(config: Config) -> list[Problem]:
 
 
 def _axis(config: Config) -> Iterator[Problem]:
-    """Rounds and checkpoints, of which a run has one."""
+    """A run has either rounds or checkpoints, not both."""
     if config.is_one_shot and config.rounds is not None:
         yield Problem("rounds", "a one-shot run has no rounds; set checkpoints")
     if not config.is_one_shot and config.checkpoints is not None:
@@ -36,7 +36,7 @@ def _axis(config: Config) -> Iterator[Problem]:
 
 
 def _strangers(config: Config) -> Iterator[Problem]:
-    """Splitters, models and methods that need what this kind of data does not have."""
+    """Splitters, models and methods that need something this kind of data does not have."""
     kind = config.kind
     for key in ("partition", "model", "method"):
         name = getattr(config, key).name
@@ -47,7 +47,7 @@ def _strangers(config: Config) -> Iterator[Problem]:
 
 
 def _unread(config: Config) -> Iterator[Problem]:
-    """Settings that nothing reads where this kind of data is learnt from."""
+    """Settings that have no effect for this kind of data."""
     for path in config.kind.unread:
         key, name = path.split(".")
         if getattr(getattr(config, key), name) != _default(key, name):
@@ -80,7 +80,7 @@ def _answers(config: Config) -> Iterator[Problem]:
 
 
 def _aggregate(config: Config) -> Iterator[Problem]:
-    """Another merge than the method's, where that is not the plain mean of models that go down again."""
+    """Another merge, where the method's own is not the plain mean of models that go down again."""
     aggregate, key = config.server.aggregate, "server.aggregate"
     if aggregate is None:
         return
@@ -104,7 +104,7 @@ def _terms(config: Config) -> Iterator[Problem]:
 
 
 def _predict(config: Config) -> Iterator[Problem]:
-    """A prediction that is not known, or whose inputs the method does not produce."""
+    """A predictor that is unknown, or whose inputs the method does not produce."""
     predict, key = config.server.predict, "server.predict"
     if predict is None:
         return

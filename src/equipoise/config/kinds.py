@@ -1,4 +1,4 @@
-"""Kinds of data in a configuration: which kind a set is of, what fits it, and what stands for what is left out."""
+"""Kinds of data in a configuration: the kind of a set, what fits it, and its defaults for omitted blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def kind_of(dataset: str) -> Kind:
-    """The kind of data that a set holds: the one whose settings its own settings extend."""
+    """The kind of a data set: the one whose settings class the set's own settings extend."""
     options = DATASETS.find(dataset).options
     kinds: list[Kind] = [entry.make for entry in KINDS if issubclass(options, entry.make.options)]
     if not kinds:
@@ -25,7 +25,7 @@ def kind_of(dataset: str) -> Kind:
 
 
 def fits_kind(key: str, name: str, kind: Kind) -> bool:
-    """Whether that kind of data has all that a splitter, model or method needs."""
+    """Whether that kind of data has everything a splitter, model or method needs."""
     traits = NAMED[key].find(name).traits
     offered = frozenset().union(*(entry.make.offers for entry in KINDS))
     needs = (traits & offered) or (frozenset() if ANY_DATA in traits else {LABELS})
@@ -33,10 +33,10 @@ def fits_kind(key: str, name: str, kind: Kind) -> bool:
 
 
 def stand_ins(raw: Mapping[str, Any]) -> Mapping[str, str]:
-    """What the kind of data names for the blocks that a configuration leaves out."""
+    """The kind's default names for the blocks that a configuration leaves out."""
     data = raw.get("data", {})
     name = data if isinstance(data, str) else data.get("name") if isinstance(data, Mapping) else None
     try:
         return kind_of(str(name)).defaults if name else {}
     except ConfigError:
-        return {}  # it is named among the problems
+        return {}  # check reports it as a problem

@@ -1,6 +1,6 @@
-"""Keys that were added after runs had been stored, and the value that means what was meant without them.
+"""Keys that were added after runs had been stored, each with the value that gives the old behaviour.
 
-At that value they do not enter a configuration's hash, so that stored runs and sweeps keep matching.
+At that value a key does not enter the hash of a configuration, so that stored runs and sweeps keep matching.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LATER: dict[str, Any] = {
 
 
 def without_later(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content without the later keys that have their old meaning.
+    """The content without later keys at the value that gives the old behaviour.
 
     >>> without_later({"seed": 1, "data": {"name": "digits", "local_test": 0.0}})
     {'seed': 1, 'data': {'name': 'digits'}}

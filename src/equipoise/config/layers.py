@@ -1,8 +1,8 @@
-"""One layer of settings over another: preset, file, command.
+"""Puts one layer of settings over another: preset, file, command line.
 
 Choosing another name for a block (`method=fedadam`) drops what the layers below set for the old name alone. Choosing
 data of another kind drops the splitter, model and method of the layers below that do not fit it, and settings that
-nothing reads there. Keys that every name has, and the α of splitters, stay.
+have no effect there. Keys that every name has, and the α of splitters, stay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Flat = dict[str, Any]
 
 
 def layered(base: Flat, layer: Flat) -> Flat:
-    """`base` under `layer`, without what the layer makes meaningless."""
+    """`base` with `layer` on top, without settings of `base` that no longer apply."""
     kept = _fitting(base, layer)
     for block, registry in {**NAMED, **NESTED}.items():
         name = layer.get(f"{block}.name")
@@ -41,7 +41,7 @@ def layered(base: Flat, layer: Flat) -> Flat:
 
 
 def _fitting(base: Flat, layer: Flat) -> Flat:
-    """What still means something if the layer chooses data of another kind."""
+    """The settings of `base` that still apply if the layer chooses data of another kind."""
     data = layer.get("data.name", base.get("data.name"))
     if "data.name" not in layer or data == base.get("data.name"):
         return dict(base)
@@ -76,5 +76,5 @@ def _kept(block: str, registry: Any, name: str, before: Any) -> set[str] | None:
 
 
 def _leaves_open(key: str, shared: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
-    """Whether a name has no value for a key that the others have one for: a split file says how many clients it has."""
+    """Whether a name leaves a key empty that others set: a split file determines the number of clients itself."""
     return own[key].default is None and shared[key].default is not None

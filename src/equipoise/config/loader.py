@@ -1,4 +1,4 @@
-"""From a preset, a file and `key=value` to one checked configuration.
+"""Combines a preset, a file and `key=value` overrides into one checked configuration.
 
     config = check(preset ← file ← overrides)
 
@@ -29,11 +29,11 @@ from equipoise.core.registry import suggestion
 
 PRESETS = Path(__file__).parent / "presets"
 SWEEP_KEYS = ("seeds", "base", "scales", "cells", "grid")
-"""What makes a file a sweep rather than a run."""
+"""Keys that make a file a sweep rather than a run."""
 
 
 class _Yaml(yaml.SafeLoader):
-    """YAML in which 1e-3 is a number, as everybody expects, and a key that stands twice is a mistake."""
+    """YAML in which 1e-3 is a number and a repeated key is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
@@ -45,7 +45,7 @@ class _Yaml(yaml.SafeLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Its counterpart: quotes a text that would be read as a number."""
+    """Its counterpart: quotes strings that would be read as numbers."""
 
 
 for _kind in (_Yaml, _Dumper):
@@ -58,7 +58,7 @@ for _kind in (_Yaml, _Dumper):
 
 @dataclass(frozen=True)
 class Request:
-    """A checked configuration, and the data folder named on the command, which is never part of it."""
+    """A checked configuration, and the data folder from the command line, which is never part of it."""
 
     config: Config
     data_path: Path | None
@@ -77,7 +77,7 @@ def load(source: str | Path | Mapping[str, Any], overrides: Iterable[str] | Mapp
 
 
 def source_flat(source: str | Path | Mapping[str, Any], above: tuple[Path, ...] = ()) -> Flat:
-    """A preset, file or mapping as dotted keys; `preset: x` inside it puts x underneath, `above` those it is under."""
+    """A preset, file or mapping as dotted keys; `preset: x` inside puts x below it. `above` lists the presets above."""
     if isinstance(source, Mapping):
         raw, label, folder = source, "", Path.cwd()
     else:
@@ -109,12 +109,12 @@ def find_preset(name: str) -> Path:
 
 
 def preset_names() -> list[str]:
-    """Of those that come with the product."""
+    """The names of the built-in presets."""
     return sorted(_presets(PRESETS))
 
 
 def preset_files() -> dict[str, Path]:
-    """All presets by name; those of a plugin stand under its name, as in my-plugin/mine."""
+    """All presets by name; a plugin's presets are named like my-plugin/mine."""
     theirs = {
         f"{plugin}/{name}": path
         for plugin, folder in preset_folders().items()
@@ -145,7 +145,7 @@ def value_of(text: str) -> Any:
 
 
 def flat_overrides(overrides: Iterable[str] | Mapping[str, Any]) -> Flat:
-    """Settings over others as dotted keys, their plugins loaded."""
+    """Overrides as dotted keys, with their plugins loaded."""
     if isinstance(overrides, Mapping):
         return with_plugins(flat(overrides), Path.cwd())
     items: list[tuple[str, Any]] = []
@@ -168,7 +168,7 @@ def flat(raw: Mapping[str, Any]) -> Flat:
 
 
 def walked(value: Any, path: str = "") -> Iterable[tuple[str, Any]]:
-    """(dotted key, value) of everything inside; an empty block says nothing."""
+    """(dotted key, value) of everything inside; an empty block yields nothing."""
     if isinstance(value, Mapping) and (value or path in {*NAMED, *PLAIN}):
         for key, inner in value.items():
             yield from walked(inner, f"{path}.{key}" if path else str(key))

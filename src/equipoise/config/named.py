@@ -20,7 +20,7 @@ NAMED: dict[str, Registry[Any]] = {
 
 AGGREGATE = "server.aggregate"
 NESTED: dict[str, Registry[Any]] = {AGGREGATE: AGGREGATES}
-"""The same inside of another block; they may be left out."""
+"""Named blocks inside another block; they may be left out."""
 
 PLAIN: dict[str, type[Options]] = {
     "client": ClientOptions,

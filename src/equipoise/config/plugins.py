@@ -1,4 +1,4 @@
-"""The key `plugins` of a configuration: modules and files, by name or as blocks, loaded as they are read."""
+"""The key `plugins` of a configuration: modules and files, by name or as blocks, loaded when they are read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEY = "plugins"
 
 
 def listed(value: Any, folder: Path) -> list[Plugin]:
-    """The plugins that a value names, loaded; a relative file lies in `folder`."""
+    """The plugins that a value names, loaded; relative paths start from `folder`."""
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list | tuple):
         raise ConfigError([Problem(KEY, f"expected a list of modules and files, got {value!r}")])
@@ -43,12 +43,12 @@ def _plugin(item: Any, folder: Path) -> Plugin:
 
 
 def _file(text: str, folder: Path) -> str:
-    """Absolute, so that every process finds it from whatever folder."""
+    """The absolute path, so that every process finds the file from any folder."""
     return str((folder / Path(text).expanduser()).resolve())
 
 
 def bring(config: Mapping[str, Any]) -> list[PluginError]:
-    """Load the plugins of a stored configuration, for those who can do without; what cannot be loaded."""
+    """Load the plugins of a stored configuration; returns errors instead of raising them."""
     missing = []
     for item in config.get(KEY) or []:
         try:
@@ -59,7 +59,7 @@ def bring(config: Mapping[str, Any]) -> list[PluginError]:
 
 
 def with_plugins(layer: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """A layer of settings with its plugins loaded and named so that they are found from any folder."""
+    """A layer of settings with its plugins loaded, and their paths made absolute."""
     if layer.get(KEY) is None:
         return layer
     return {**layer, KEY: [plugin.model_dump() for plugin in listed(layer[KEY], folder)]}

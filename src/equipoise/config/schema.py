@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 class Config(Options):
     """One run. `seed` is the random seed; the axis is `rounds` or, with one-shot communication, `checkpoints`."""
 
-    name: str = Field("run", pattern=r"^[A-Za-z0-9][\w.-]*$", description="what the run is called")
+    name: str = Field("run", pattern=r"^[A-Za-z0-9][\w.-]*$", description="name of the run")
     seed: int = Field(0, ge=0, description="random seed of the whole run")
     communication: Literal["rounds", "one-shot"] = Field(
         "rounds",
-        description="rounds: the server's state goes down, updates come up; one-shot: nothing goes down",
+        description="rounds: the server sends its state down and clients send updates up; one-shot: nothing goes down",
     )
     rounds: int | None = Field(None, ge=1, description="communication rounds")
     checkpoints: int | None = Field(None, ge=1, description="how often a one-shot run is scored")
     guard: Literal["off", "warn", "stop", "heal"] = Field(
-        "off", description="what to do about findings while the run goes on: nothing, note, end the run, apply a remedy"
+        "off", description="what to do about findings during the run: nothing, note them, end the run, apply a remedy"
     )
     limits: dict[str, dict[str, float]] = Field(
-        {}, description="other limits of the rules: {code: {limit: value}}, as in limits.lr-cut.low=0.1"
+        {}, description="limits of rules to override: {code: {limit: value}}, as in limits.lr-cut.low=0.1"
     )
     plugins: list[Plugin] = Field(
-        [], description="other people's code: modules, files, or {name, path, sha256 …}; what a run uses is filled in"
+        [], description="third-party code: modules, files, or {name, path, sha256 …}; those a run uses are filled in"
     )
     method: SerializeAsAny[MethodOptions] = MethodOptions()
     balance: SerializeAsAny[BalanceOptions] = BalanceOptions()
@@ -71,7 +71,7 @@ class Config(Options):
 
     @property
     def kind(self) -> Kind:
-        """The kind of data that is learnt from."""
+        """The kind of data of the run."""
         return kind_of(self.data.name)
 
     @property
@@ -90,15 +90,15 @@ class Config(Options):
         return steps
 
     def shows_beside(self, is_last: bool) -> bool:
-        """Whether a scored checkpoint shows every way to predict, and the probe."""
+        """Whether a scored checkpoint scores every predictor, and the probe."""
         when = self.evaluate.beside or ("each" if self.is_one_shot else "last")
         return when == "each" or (when == "last" and is_last)
 
     def fingerprint(self) -> str:
-        """Hash of everything that can move a number; the run's name and the engine that carries it out cannot.
+        """Hash of everything that can change a number; the run's name and the engine cannot.
 
-        How many clients train along one axis moves the last bits: it enters where it is given, and is otherwise what
-        the rest of the configuration makes it. Of plugins the content counts, not where their files lie.
+        How many clients train along one axis changes the last bits: it enters the hash where it is given, and otherwise
+        follows from the rest. Plugins enter with their content, not with the place of their files.
         """
         idle = {"guard": True, "limits": True} if self.guard in {"off", "warn"} else {}
         content = self.model_dump(exclude={"name": True, "engine": True, KEY: True, **idle})
@@ -112,8 +112,8 @@ class Config(Options):
         return {"threads": self.engine.threads, **axis}
 
     def training_fingerprint(self) -> str | None:
-        """Hash of all but how the server merges and predicts, which moves no one-shot client. None in rounds, and
-        where a guard or validation may end or change the run."""
+        """Hash of all settings but the server's merge and predictor, which do not affect one-shot clients. None with
+        rounds, and where a guard or validation may end or change the run."""
         if not self.is_one_shot or self.guard in {"stop", "heal"} or self.evaluate.patience is not None:
             return None
         kept_out = ("name", "engine", "server", "guard", "limits", KEY)

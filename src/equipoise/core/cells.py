@@ -1,10 +1,9 @@
-"""Code of a notebook or a script as text that another process can run: what registers things, and what that needs.
+"""Extracts from a notebook or script the code that another process needs to register the same things.
 
     from each registering statement, by the global names it uses, to the statements that define them
 
 Everything else stays behind: a cell that defines a method and then starts a run ships the method alone. Modules are
-imported again, plain values are written down, and what can be neither found nor written down is named before a run
-starts.
+imported again and plain values are written as literals. A name that allows neither is reported before a run starts.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ FUTURE = "__future__"
 
 
 def captured(entries: Sequence[Entry[Any]]) -> str:
-    """The source of these things, which `__main__` registered; the same text for the same code."""
+    """The source of these entries, which `__main__` registered; equal code gives equal text."""
     namespace = vars(sys.modules[MAIN])
     texts = [tree for tree in map(_parsed, _texts(entries, namespace)) if tree is not None]
-    bundle = Bundle(dict(_definitions(texts)), namespace)
+    bundle = CellSource(dict(_definitions(texts)), namespace)
     for entry in sorted(entries, key=lambda entry: (entry.kind, entry.name)):
         bundle.take(_statement(entry), f"{entry.kind} '{entry.name}' ({entry.origin.file}, line {entry.origin.line})")
     future = {alias.name for tree in texts for alias in _future(tree)}
@@ -40,7 +39,7 @@ def captured(entries: Sequence[Entry[Any]]) -> str:
 
 
 def run_cells(name: str, source: str) -> None:
-    """Run such a text as a module of that name."""
+    """Run captured source as a module of that name."""
     module, file = ModuleType(name), f"<{name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     sys.modules[name] = module
@@ -52,8 +51,8 @@ def run_cells(name: str, source: str) -> None:
 
 
 @dataclass
-class Bundle:
-    """Statements in the order in which they can be run."""
+class CellSource:
+    """Collects statements in an order in which they can be run."""
 
     known: Mapping[str, ast.stmt]
     namespace: Mapping[str, Any]
@@ -61,7 +60,7 @@ class Bundle:
     seen: set[str] = field(default_factory=set)
 
     def take(self, statement: ast.stmt, whose: str) -> None:
-        """The statement, after everything it needs."""
+        """Add the statement, after everything it needs."""
         text = ast.unparse(statement)
         if text in self.seen:
             return
@@ -82,7 +81,7 @@ class Bundle:
         elif is_bound:
             self._write(name, _import(name, value, whose))
         elif not hasattr(builtins, name):
-            self.seen.add(name)  # defined nowhere: as wrong there as it is here
+            self.seen.add(name)  # defined nowhere: it fails in the other process as it does here
 
     def _write(self, name: str, line: str) -> None:
         self.seen.add(name)
@@ -90,7 +89,7 @@ class Bundle:
 
 
 def _import(name: str, value: Any, whose: str) -> str:
-    """The line that brings what no statement defines."""
+    """The line that imports a name, or assigns its value, where no statement defines it."""
     if isinstance(value, ModuleType):
         return f"import {value.__name__} as {name}"
     module, origin = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
@@ -102,14 +101,14 @@ def _import(name: str, value: Any, whose: str) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it can be written down as it is now, whatever became of it since its statement ran."""
+    """Whether its current value can be written as a literal, even if it has changed since its statement ran."""
     if isinstance(value, dict):
         return all(_is_plain(key) and _is_plain(inner) for key, inner in value.items())
     return isinstance(value, PLAIN) or (isinstance(value, tuple | list) and all(map(_is_plain, value)))
 
 
 def _texts(entries: Sequence[Entry[Any]], namespace: Mapping[str, Any]) -> list[str]:
-    """All code that `__main__` ran, as far as it is known, oldest first."""
+    """All known code that `__main__` ran, oldest first."""
     own = [value for value in namespace.values() if getattr(value, "__module__", None) == MAIN]
     files = [getattr(getattr(value, "__code__", None), "co_filename", "") for value in own]
     files = list(dict.fromkeys([*files, *(entry.origin.file for entry in entries)]))

@@ -33,5 +33,5 @@ class Clock:
         return range(self.epochs * step // self.steps, self.epochs * (step + 1) // self.steps)
 
     def progress(self, epoch: int, share: Share) -> Share:
-        """p in [0, 1) at `share` of the way through `epoch`; of several clients at once where there are several."""
+        """p in [0, 1) at `share` of the way through `epoch`; `share` may hold one number per client."""
         return (epoch + share) / self.epochs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def content_hash(content: str | Path, module: str = "") -> str:
-    """SHA-256 of a text, or of a file; of a file that is `module` of a package, of all Python files of the package."""
+    """SHA-256 of a text or a file. If the file is `module` of a package, all its Python files are hashed."""
     if isinstance(content, str):
         return hashlib.sha256(content.encode()).hexdigest()
     root = root_folder(module, content)
@@ -21,7 +21,7 @@ def content_hash(content: str | Path, module: str = "") -> str:
 
 
 def root_folder(module: str, file: Path) -> Path:
-    """The folder of the top-level package that a module lies in; the file itself where it is no part of a package.
+    """The folder of a module's top-level package, or the file itself if it belongs to no package.
 
     >>> str(root_folder("a.b.c", Path("/x/a/b/c.py"))), str(root_folder("a", Path("/x/a/__init__.py")))
     ('/x/a', '/x/a')

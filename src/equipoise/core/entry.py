@@ -1,4 +1,4 @@
-"""What a registry holds of a thing: what it is called, what it can be told, and how it is made."""
+"""One entry of a registry: a name, its settings, and how to make the registered thing."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from equipoise.core.origin import Origin, located
 
 T = TypeVar("T")
 ROOT = __name__.partition(".")[0]
-"""The package whose things need no examination: the tests have seen them."""
+"""The package whose entries are not checked at registration: the tests cover them."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What all things of a kind have in common: what each takes, and where the settings are that it has by default."""
+    """What all entries of one registry share: their arguments, and where their default settings are defined."""
 
     takes: tuple[str, ...] = ()
-    """Names of its arguments; nothing: it is not called."""
+    """Names of the arguments; empty for things that are not called."""
     options: str = "equipoise.core.options:Options"
 
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """A registered thing: what it is called, what it can be told, and how it is made."""
+    """A registered thing: its name, its settings, and how to make it."""
 
     kind: str
     name: str
     aliases: tuple[str, ...]
     given: type[Options] | None
-    """Its settings; None: those that all of its kind have."""
+    """The class of its settings; None: the default of its registry."""
     source: T | str
-    """The thing itself, or where it is: `module:name`."""
+    """The thing itself, or its import path `module:name`."""
     module: str
     traits: frozenset[str]
-    """What sets it apart from others of its kind, for those who choose among them."""
+    """Traits (see `config/traits`) that decide what it can be combined with."""
     origin: Origin
     shape: Shape = Shape()
 
@@ -55,7 +55,7 @@ class Entry(Generic[T]):
 
     @property
     def make(self) -> T:
-        """The thing itself, imported now if nobody asked for it before."""
+        """The thing itself, imported on first use."""
         if isinstance(self.source, str):
             if self.origin.root == ROOT:
                 module, _, name = self.source.partition(":")
@@ -82,7 +82,7 @@ class Entry(Generic[T]):
 
     @property
     def package(self) -> str:
-        """The package that brought it, with its version; empty for what comes with the product."""
+        """The package it comes from, with its version; empty for built-in things."""
         from equipoise.core.plugins import package_of
 
         return package_of(self)

@@ -1,9 +1,9 @@
 """Every error the product raises on purpose.
 
     EquipoiseError
-    ├── ConfigError          what was asked for cannot be; lists every problem with its key path
-    │   ├── UnknownName      a name nobody registered, with the nearest one that exists
-    │   └── PluginError      other people's code that cannot be imported, clashes, or has not the shape it must have
+    ├── ConfigError          the request is invalid; lists every problem with its key path
+    │   ├── UnknownName      an unregistered name, with the nearest one that exists
+    │   └── PluginError      third-party code that cannot be imported, clashes, or has the wrong signature
     ├── DataError            missing, truncated or misaligned files
     ├── PartitionError       overlap, gap, client below the minimum
     ├── ClientError          a client failed: round, client, epoch, step

@@ -1,6 +1,6 @@
-"""Which ways to predict need the clients again after their upload: never one-shot, and marked wherever they are shown.
+"""Which predictors need the clients again after their upload. They are never one-shot, and are marked wherever shown.
 
-Each declares it as a trait, beside its name, so that rooms that read the store alone know it without its code.
+Each declares this as a trait beside its name, so that code that only reads the store need not import it.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ TRAIT = "second-exchange"
 
 
 def needs_second_exchange(predict: str | None) -> bool:
-    """Whether that way to predict sends anything to the clients; a name that is not known here does not say so."""
+    """Whether that predictor sends anything to the clients; False for a name that is not registered here."""
     return any(TRAIT in entry.traits for entry in PREDICTS if predict in (entry.name, *entry.aliases))

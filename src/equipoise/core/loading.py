@@ -1,6 +1,6 @@
-"""A plugin, and how its code gets into this process: an installed module, a file, or the source of a notebook.
+"""Loads a plugin into this process: an installed module, a file, or source captured from a notebook.
 
-What a plugin registers while it runs is there from then on; if it fails, nothing of it is.
+Loading is all or nothing: if a plugin raises, everything it registered is removed.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ FILES = "equipoise_plugin_"
 
 
 class Plugin(Options):
-    """A module that registers things: its name or file alone is enough, the rest is filled in."""
+    """A module that registers things. Its name or file is enough; the other fields are filled in."""
 
-    name: str = Field(min_length=1, description="its module; of a file the name without .py")
-    package: str | None = Field(None, description="the package that brings it")
-    version: str | None = Field(None, description="of that package")
-    path: str | None = Field(None, description="its file, where it is not an installed package")
-    sha256: str | None = Field(None, description="of its content; code that has another is refused")
-    source: str | None = Field(None, description="its very code, where it was written in a notebook or a script")
+    name: str = Field(min_length=1, description="module name; for a file, its name without .py")
+    package: str | None = Field(None, description="the package that provides it")
+    version: str | None = Field(None, description="version of that package")
+    path: str | None = Field(None, description="its file, if it is not an installed package")
+    sha256: str | None = Field(None, description="hash of its content; code with another hash is refused")
+    source: str | None = Field(None, description="its source code, if it was written in a notebook or a script")
 
     @model_serializer(mode="wrap")
     def _what_is_known(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -50,21 +50,21 @@ class Plugin(Options):
 
     @property
     def is_file(self) -> bool:
-        """Whether it is one file, and no part of a package."""
+        """Whether it is a single file outside any package."""
         return self.path is not None and "." not in self.name and Path(self.path).name != "__init__.py"
 
 
 @dataclass
 class Loaded:
-    """What this process has."""
+    """The plugins loaded in this process."""
 
     plugins: dict[str, Plugin] = field(default_factory=dict)
-    """By the name of the module here."""
+    """By module name in this process."""
     cells: dict[str, list[Entry[Any]]] = field(default_factory=dict)
-    """By the hash of their source, things of this very notebook or script."""
+    """Code of this notebook or script, by the hash of its source."""
 
     def has_cells(self, digest: str) -> bool:
-        """Whether the notebook's own code of that hash is what is registered now."""
+        """Whether the notebook's own code with that hash is still what is registered."""
         entries = self.cells.get(digest)
         return entries is not None and all(any(each.has(entry) for each in REGISTRIES) for entry in entries)
 
@@ -73,7 +73,7 @@ LOADED = Loaded()
 
 
 def load(plugin: Plugin) -> Plugin:
-    """The plugin with what it registers in place, and all that is known of it; refused if it is not what it was."""
+    """Load the plugin and fill in its record; refused if its content has another hash than recorded."""
     with ExitStack() as stack:
         for registry in REGISTRIES:
             stack.enter_context(registry.all_or_nothing())
@@ -100,7 +100,7 @@ def _of_file(plugin: Plugin, path: Path) -> Plugin:
     require_same(plugin, digest)
     here = plugin.model_copy(update={"sha256": digest})
     if getattr(sys.modules.get(plugin.name), "__file__", None) == str(path):
-        return here  # imported by somebody under its own name
+        return here  # already imported under its own name
     module = f"{FILES}{plugin.name}_{content_hash(str(path))[:8]}"
     known = LOADED.plugins.get(module)
     if known is None or known.sha256 != digest:
@@ -163,7 +163,7 @@ def _is_there(name: str) -> bool:
 
 
 def described(module: ModuleType, plugin: Plugin | None = None) -> Plugin:
-    """All that is known of an imported module, which may be offered by an installed package."""
+    """The full record of an imported module, which an installed package may provide."""
     name, file = module.__name__, getattr(module, "__file__", None)
     if file is None:
         what = f"the code of '{name}' lies in no file, so that no other process could load it"

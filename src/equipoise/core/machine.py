@@ -1,4 +1,4 @@
-"""What this machine has."""
+"""Cores and memory of this machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def cores() -> int:
-    """The cores this process may use; systems that cannot restrict a process say how many there are."""
+    """The cores this process may use; on systems without CPU affinity, all cores."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

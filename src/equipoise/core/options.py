@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 LARGEST, LARGEST_SEED = 2**31 - 1, 2**63 - 1
-"""No setting is a larger whole number: nothing here could count so far, and no store keeps it."""
+"""The largest integers that are accepted, for settings and for seeds: the store keeps none that is larger."""
 
 
 class Options(BaseModel):

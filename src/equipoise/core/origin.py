@@ -1,4 +1,4 @@
-"""Where a registered thing comes from, and whether it has the shape that it must have."""
+"""Where a registered thing was registered, and whether it has the required signature."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equipoise.core.errors import EquipoiseError, PluginError
 
 MAIN, REGISTRY = "__main__", "equipoise.core.registry"
 CELLS = "equipoise_cells_"
-"""Begins the module names of cells that are run again in another process."""
+"""Prefix of the module names of cells that are run again in another process."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Origin:
 
     @property
     def is_cell(self) -> bool:
-        """Whether it is code of a notebook or of a script, or such code run again."""
+        """Whether it is code of a notebook or a script, also when run again in another process."""
         return self.module == MAIN or self.module.startswith(CELLS)
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Origin:
 
 
 def origin(module: str) -> Origin:
-    """Of the call that registers: the nearest frame of that module; otherwise the nearest outside the registry."""
+    """The registering call: the nearest frame of that module, otherwise the nearest outside the registry."""
     frame: FrameType | None = sys._getframe(1)
     calls = []
     while frame is not None:
@@ -65,7 +65,7 @@ def require_shape(what: str, thing: Any, takes: Sequence[str], at: Origin) -> No
         )
     try:
         signature = inspect.signature(thing)
-    except (TypeError, ValueError):  # of some built-in callables nobody knows it
+    except (TypeError, ValueError):  # some built-in callables have no signature
         return
     try:
         signature.bind(*takes)
@@ -76,7 +76,7 @@ def require_shape(what: str, thing: Any, takes: Sequence[str], at: Origin) -> No
 
 
 def located(what: str, place: str, takes: Sequence[str], at: Origin) -> Any:
-    """What stands at `module:name`, checked."""
+    """The object at `module:name`, checked."""
     module, _, name = place.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)
@@ -90,7 +90,7 @@ def located(what: str, place: str, takes: Sequence[str], at: Origin) -> Any:
 
 
 def failure(what: str, error: BaseException) -> PluginError:
-    """The error of code that could not be imported: what it was, and in which line."""
+    """The error for code that could not be imported: what went wrong, and in which line."""
     if isinstance(error, PluginError):
         return error
     if isinstance(error, EquipoiseError):

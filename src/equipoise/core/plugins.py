@@ -1,11 +1,11 @@
-"""Other people's code: found by entry points, by name, by file, or in a notebook.
+"""Third-party code: found by entry point, by name, by file, or in a notebook.
 
     [project.entry-points."equipoise.plugins"]        plugins: [my_plugin, extra.py]        @METHODS.register("mine")
     my-plugin = "my_plugin"                           a key of a configuration              in a cell of a notebook
 
-A configuration carries the plugins that it uses, with the hash of their content, so that workers, the cells of a sweep
-and a resumed run load the same code, or say that it is not the same. An installed plugin that cannot be loaded hinders
-nobody who asks for something else.
+A configuration lists the plugins that it uses, with the hash of their content. So workers, the cells of a sweep and a
+resumed run load the same code, or refuse other code. An installed plugin that cannot be loaded affects only requests
+for its own names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Broken:
 
 @dataclass
 class Installed:
-    """What installed packages offer, once it was looked for."""
+    """The plugins of installed packages, searched for once."""
 
     is_read: bool = False
     broken: list[Broken] = field(default_factory=list)
@@ -52,7 +52,7 @@ INSTALLED = Installed()
 
 
 def installed() -> list[Broken]:
-    """Load what installed packages offer, once; what cannot be loaded."""
+    """Load the plugins of installed packages, once; returns those that cannot be loaded."""
     if not INSTALLED.is_read:
         INSTALLED.is_read = True
         for plugin in offered().values():
@@ -64,7 +64,7 @@ def installed() -> list[Broken]:
 
 
 def offered() -> dict[str, Plugin]:
-    """By the name of its entry point, what installed packages offer; nothing of it is imported."""
+    """The plugins of installed packages by entry-point name; none of them is imported."""
     points = sorted(metadata.entry_points(group=GROUP), key=lambda point: point.name)
     return {point.name: Plugin(name=point.module, **_distribution(point)) for point in points}
 
@@ -74,7 +74,7 @@ def _distribution(point: metadata.EntryPoint) -> dict[str, Any]:
 
 
 def require_whole(what: str, name: str) -> None:
-    """Refuse a name that stands in the code of a plugin that cannot be loaded."""
+    """Refuse a name that occurs in the code of a plugin that cannot be loaded."""
     for each in INSTALLED.broken:
         if any(f'"{name}"' in text or f"'{name}'" in text for text in _texts(each.plugin)):
             said = f"{what} is in plugin '{each.plugin}', which cannot be loaded: {each.error.what}"
@@ -89,7 +89,7 @@ def _texts(plugin: Plugin) -> Iterator[str]:
 
 
 def plugins_of(entries: Iterable[Entry[Any]]) -> list[Plugin]:
-    """The plugins that these things come from, each once; what a notebook defines becomes a plugin of its source."""
+    """The plugins that these entries come from, each once; code of a notebook becomes a plugin with its source."""
     foreign = [entry for entry in entries if entry.origin.root != ROOT]
     cells = [entry for entry in foreign if entry.origin.module == MAIN]
     found = [_plugin_of(entry) for entry in foreign if entry.origin.module != MAIN]
@@ -97,7 +97,7 @@ def plugins_of(entries: Iterable[Entry[Any]]) -> list[Plugin]:
 
 
 def once(plugins: Sequence[Plugin]) -> list[Plugin]:
-    """Each of them, the first time that it is there."""
+    """The plugins without repetitions, in order."""
     found: dict[tuple[str, str | None], Plugin] = {}
     for plugin in plugins:
         found.setdefault((plugin.name, plugin.sha256), plugin)
@@ -105,7 +105,7 @@ def once(plugins: Sequence[Plugin]) -> list[Plugin]:
 
 
 def _plugin_of(entry: Entry[Any]) -> Plugin:
-    """The plugin that was loaded and has registered it; otherwise the module that did, whoever imported it."""
+    """The loaded plugin that registered it, otherwise the module that did."""
     module, root = entry.origin.module, entry.origin.root
     alike = [plugin for name, plugin in LOADED.plugins.items() if name.partition(".")[0] == root]
     found = LOADED.plugins.get(module) or (alike[0] if alike else None)
@@ -120,14 +120,14 @@ def _captured(entries: list[Entry[Any]]) -> Plugin:
 
 
 def package_of(entry: Entry[Any]) -> str:
-    """Who brought it: a package with its version, a file, this notebook; empty for what comes with the product."""
+    """Where it comes from: a package with its version, a file, this notebook; empty for built-in things."""
     if entry.origin.root == ROOT:
         return ""
     return HERE if entry.origin.module == MAIN else str(_plugin_of(entry))
 
 
 def preset_folders() -> dict[str, Path]:
-    """By the name of its entry point, the folder `presets` of each installed plugin that has one."""
+    """The folder `presets` of each installed plugin that has one, by entry-point name."""
     found = {}
     for name, plugin in offered().items():
         spec = find_spec(plugin.name.partition(".")[0])

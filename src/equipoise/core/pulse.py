@@ -1,8 +1,8 @@
-"""How far the clients are that train just now, for whoever draws a bar: written by training loops, read by anybody.
+"""The progress of the clients in training: training loops write it, progress bars read it.
 
     beat(n)   this process has done the work of n clients of its cohort, as a share        read() = Σ over all processes
 
-Worker processes beat into eight bytes of memory that they share with their parent; nobody waits for anybody.
+A worker process writes to eight bytes that it shares with its parent; neither waits for the other.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Pulse:
         self._clients = 0.0
         self._shared: mmap.mmap | None = None
         self.others: Callable[[], float] = nobody
-        """What other processes have done, where there are any."""
+        """The progress of other processes, if there are any."""
 
     def share(self, descriptor: int) -> None:
-        """From now on other processes see it too."""
+        """Make the progress visible to other processes from now on."""
         self._shared = mmap.mmap(descriptor, SIZE)
 
     def beat(self, clients: float) -> None:
@@ -39,9 +39,9 @@ class Pulse:
 
 
 def seen_in(memory: mmap.mmap) -> float:
-    """What another process has beaten into its memory; nothing once that is gone."""
+    """The progress that another process wrote to its memory; 0 once the memory is closed."""
     return 0.0 if memory.closed else float(struct.unpack_from("d", memory, 0)[0])
 
 
 PULSE = Pulse()
-"""This process's."""
+"""The progress of this process."""

@@ -5,12 +5,12 @@ A room is read when a name in it is first asked for, so a new file is all a new 
     @SPLITTERS.register("iid")
     def iid(labels, n_classes, options, rng): ...
 
-Settings are checked without torch, so no room may need it to be read. Where the code itself cannot do without, the room
+Settings are checked without torch, so importing a room must not import it. Where the code itself needs torch, the room
 has one light file of settings that says where the code is:
 
     MODELS.declare("cnn", "equipoise.models.cnn:cnn", options=CnnOptions)
 
-Other people's packages register in the same way; `core/plugins.py` finds and loads them.
+Third-party packages register in the same way; `core/plugins.py` finds and loads them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def suggestion(name: str, known: list[str]) -> str:
-    """ "; did you mean 'x'?" for the nearest known name, otherwise the list of what there is."""
+    """ "; did you mean 'x'?" for the nearest known name, otherwise the list of all names."""
     near = get_close_matches(name, known, n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(sorted(known))}"
 
@@ -54,7 +54,7 @@ class Registry(Generic[T]):
         traits: Iterable[str] = (),
         module: str | None = None,
     ) -> Callable[[T], T]:
-        """A decorator; without options the thing has those of its kind, and none of its own."""
+        """A decorator; without `options` the thing has only the settings that all things of its kind have."""
 
         def add(make: T) -> T:
             where = module or str(getattr(make, "__module__", self.package))
@@ -75,13 +75,13 @@ class Registry(Generic[T]):
         options: type[Options] | None = None,
         traits: Iterable[str] = (),
     ) -> None:
-        """A thing whose code, `module:name`, is imported when it is made."""
+        """Register a thing whose code, `module:name`, is imported when it is made."""
         module = at.partition(":")[0]
         self._add(Entry(self.kind, name, aliases, options, at, module, frozenset(traits), origin(module), self.shape))
 
     def _add(self, entry: Entry[T]) -> None:
         if entry.origin.root != self.root:
-            self._read()  # so that a name of ours is taken, whoever comes first
+            self._read()  # built-in names are taken before a plugin can take them
         keys = (entry.name, *entry.aliases)
         for key in keys:
             if key in self._entries and not _replaces(entry, self._entries[key]):
@@ -90,7 +90,7 @@ class Registry(Generic[T]):
 
     @property
     def root(self) -> str:
-        """The package whose own things these are."""
+        """The package whose built-in things these are."""
         return self.package.partition(".")[0]
 
     def has(self, entry: Entry[Any]) -> bool:
@@ -98,12 +98,12 @@ class Registry(Generic[T]):
         return self._entries.get(entry.name) is entry
 
     def forget(self, module: str) -> None:
-        """Everything that a module registered."""
+        """Remove everything that a module registered."""
         self._entries = {key: entry for key, entry in self._entries.items() if entry.origin.module != module}
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """What others register meanwhile stays only if nothing is raised."""
+        """Keep what is registered in this context only if nothing is raised."""
         before = dict(self._entries)
         try:
             yield
@@ -155,7 +155,7 @@ def _clash(old: Entry[Any], new: Entry[Any], key: str) -> PluginError:
 
 
 def _replaces(new: Entry[Any], old: Entry[Any]) -> bool:
-    """Whether the same code is read again: a module that is reloaded, or a cell of a notebook."""
+    """Whether the same code runs again: a reloaded module, or a cell of a notebook."""
     if new.origin.module == MAIN:
         return old.origin.is_cell
     if new.source is old.source:
@@ -194,7 +194,7 @@ REGISTRIES: tuple[Registry[Any], ...] = (
     DATASETS, SPLITTERS, MODELS, TERMS, BALANCES, AGGREGATES, PREDICTS, METHODS, KINDS, SUMMARIES, ENGINES,
     RULES,
 )  # fmt: skip
-"""All that plugins can add to."""
+"""All registries that plugins can add to."""
 
 __all__ = [
     "AGGREGATES", "BALANCES", "DATASETS", "ENGINES", "KINDS", "METHODS", "MODELS", "PREDICTS", "REGISTRIES", "RULES",

@@ -1,6 +1,6 @@
-"""Where a process spends its time: laps, in which every second is counted once.
+"""Measures where a process spends its time, in laps; every second belongs to one lap.
 
-lap(name): what has passed since the lap before belongs to `name`        off, and free, until it is started
+lap(name): the time since the previous lap belongs to `name`        off, at no cost, until it is started
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from time import perf_counter
 
 WORKERS = "workers/"
-"""What the laps of other processes are called by, in front of their names."""
+"""Prefix for the names of other processes' laps."""
 
 
 class Stopwatch:
@@ -27,11 +27,11 @@ class Stopwatch:
             self._since = now
 
     def add(self, name: str, seconds: float) -> None:
-        """Time that another process spent."""
+        """Add time that another process spent."""
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
     def take(self) -> dict[str, float]:
-        """What was counted since it was last taken."""
+        """The seconds counted since the last call."""
         seconds, self.seconds = self.seconds, {}
         return seconds
 
@@ -41,4 +41,4 @@ class Stopwatch:
 
 
 WATCH = Stopwatch()
-"""This process's."""
+"""The stopwatch of this process."""

@@ -1,4 +1,4 @@
-"""Named random streams: every random choice has its own, so that nobody's draws depend on anybody else's.
+"""Named random streams: every random choice has its own stream, so no draw depends on any other.
 
     stream(seed, purpose, …, client) = PCG64(blake2b("seed/purpose/…/client"))
 

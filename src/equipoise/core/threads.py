@@ -1,4 +1,4 @@
-"""torch's threads, which are the whole process's: set for a while, then the caller's again."""
+"""Restores torch's number of threads, which is a setting of the whole process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def kept_threads() -> Iterator[None]:
-    """A run sets how many threads torch has; afterwards the caller has as many as before."""
+    """A run sets torch's number of threads; on exit the caller's number is restored."""
     import torch
 
     before = torch.get_num_threads()

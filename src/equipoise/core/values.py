@@ -45,7 +45,7 @@ class Images:
 
 @dataclass(frozen=True)
 class Samples:
-    """What a network learns from, as it is stored, [N, …], with one label each, int64 [N]."""
+    """Labelled samples as they are stored: inputs [N, …] and labels int64 [N]."""
 
     inputs: NDArray[Any]
     labels: Labels
@@ -71,10 +71,10 @@ class Dataset:
 
 @dataclass(frozen=True)
 class ClientState:
-    """What a client keeps between its tasks, or where its node keeps it.
+    """What a client keeps between its tasks, or a handle to the state that its node keeps.
 
     model: its own, where nothing is sent down; optimiser: buffers; policy: parameters of the λ policy;
-    memory: what its objective remembers; report: what it last reported of its own images.
+    memory: what its objective remembers; report: its last report about its own samples.
     """
 
     model: State = field(default_factory=dict)
@@ -83,14 +83,14 @@ class ClientState:
     memory: State = field(default_factory=dict)
     report: State = field(default_factory=dict)
     handle: str = ""
-    """Names the rest of the state where the client's node keeps it; empty: all is here."""
+    """Names the part of the state that the client's node keeps; empty: the whole state is here."""
 
     def groups(self) -> dict[str, State]:
         return {name: getattr(self, name) for name in GROUPS}
 
     @classmethod
     def of(cls, groups: Mapping[str, State], handle: str = "") -> ClientState:
-        """From its groups; those that are not there are empty."""
+        """Build a state from its groups; missing groups are empty."""
         return cls(**{name: groups.get(name, {}) for name in GROUPS}, handle=handle)
 
 
@@ -100,9 +100,9 @@ GROUPS = tuple(group.name for group in fields(ClientState) if group.name != "han
 
 @dataclass(frozen=True)
 class Question:
-    """What a server asks clients of their own samples: a summary, by its name, of what models see in them.
+    """A question that the server asks clients about their own samples: the name of a summary of model outputs on them.
 
-    through: each client's own model, all clients' models, the merged one, or the common encoder that nobody trains.
+    through: each client's own model, all clients' models, the merged one, or the untrained common encoder.
     """
 
     summary: str
@@ -119,14 +119,14 @@ class Task:
     shared: State
     own: ClientState = field(default_factory=ClientState)
     question: Question | None = None
-    """Asked instead of training; `shared` then holds the models that go down for it."""
+    """To answer instead of training; `shared` then holds the models that the question needs."""
 
 
 @dataclass(frozen=True)
 class Losses:
     """L_b, L_a (None where there is none), the named parts of L_b, and the share of the batch classified right.
 
-    Of clients that train together every tensor has their axis in front.
+    When several clients train together, every tensor has a leading client axis.
     """
 
     base: Tensor
@@ -134,14 +134,14 @@ class Losses:
     parts: Mapping[str, Tensor]
     hit: Tensor
     memory: State = field(default_factory=dict)
-    """What the objective wants to see again at the client's next step."""
+    """What the objective needs again at the client's next step."""
     measured: Mapping[str, Tensor] = field(default_factory=dict)
     """Further numbers to record."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """p ∈ [0, 1), the progress of the whole run; the client's images of each class; the epoch of the whole run.
+    """p ∈ [0, 1), the progress of the whole run; the client's samples of each class; the epoch of the whole run.
 
     Where an objective is mapped over clients, progress and counts are tensors.
     """
@@ -153,7 +153,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Weighed:
-    """What a λ policy makes of the losses: the network's loss, the policy's own loss, and the numbers it used.
+    """A λ policy's result: the network's loss, the policy's own loss, and the numbers it used.
 
     lam: λ before the schedule; schedule: s; used: multiplier of ∇L_a over multiplier of ∇L_b; scale: that of ∇L_b;
     seen: further numbers to record; remembered: what a policy that does not learn keeps for its next step.
@@ -179,9 +179,9 @@ class ClientUpdate:
     own: ClientState
     metrics: Mapping[str, float]
     counts: Sequence[int] = ()
-    """Images of each class, for merges that go by them."""
+    """Samples of each class, for merges that are weighted by them."""
     rows: State = field(default_factory=dict)
-    """Of tensors that are sent in part: which rows of the whole tensor they are."""
+    """For tensors that are sent in part: the row numbers in the whole tensor."""
 
 
 @dataclass(frozen=True)

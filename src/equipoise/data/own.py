@@ -1,6 +1,7 @@
 """Find the user's own files: a table, an archive of arrays, a folder of images.
 
-    data.file=NAME or data.folder=NAME, below the data folder (EQUIPOISE_DATA, or data.path=… on the command)
+    data.file=NAME or data.folder=NAME, below the data folder (EQUIPOISE_DATA or data.path=…), else below
+    the working folder
 
 An absolute path is refused: it means something on one machine only, and a configuration must mean the same on all.
 """
@@ -44,10 +45,10 @@ def own_path(given: str | None, folder: Path | None, wanted: OwnPlace) -> Path:
         what = f"{key}={given} is a path of this machine, and a configuration must mean the same on all"
         fix = f"name the data folder with data.path and the {noun} below it with {key}"
         raise DataError(what, where=key, fix=fix)
-    if place is None:
-        where = f"no folder was given and {FOLDER_VARIABLE} is not set"
-        raise DataError(f"the {noun} {given} was not found", where=where, fix="name its folder with data.path")
-    path = place / given
-    if not wanted.is_there(path):
-        raise DataError(f"the {noun} {given} was not found", where=f"looked for {path}", fix=f"check {key}")
-    return path
+    places = [path / given for path in (place, Path()) if path is not None]
+    for path in places:
+        if wanted.is_there(path):
+            return path
+    unset = "" if place is not None else f"; no data folder was given and {FOLDER_VARIABLE} is not set"
+    where = f"looked for {' and '.join(str(path.absolute()) for path in places)}{unset}"
+    raise DataError(f"the {noun} {given} was not found", where=where, fix=f"check {key}, or name its folder: data.path")

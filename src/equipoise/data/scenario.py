@@ -49,9 +49,9 @@ def noisy_labels(labels: Labels, n_classes: int, share: float, rng: np.random.Ge
 
 def drawn_shift(options: ScenarioOptions, shape: tuple[int, ...], rng: np.random.Generator) -> Shift | None:
     """A client's shift of images [C, H, W]; None where the scenario has none."""
-    channels, height = shape[0], shape[1]
     if options.shift == "none":
         return None
+    channels, height = shape[0], shape[1]
     if options.shift == "rotation":
         angle = float(rng.uniform(-1, 1) * options.strength * 180)
         return Shift("rotation", {"angle": angle}, lambda pixels: rotated(pixels, angle))

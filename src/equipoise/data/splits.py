@@ -25,7 +25,7 @@ from equipoise.data.wellformed import wellformed
 
 
 @dataclass(frozen=True)
-class Origin:
+class SampleNumbers:
     """Of each remaining training sample, its number in the whole training set of `size` samples; ascending."""
 
     numbers: Indices
@@ -46,7 +46,7 @@ class Splits:
     """What the server holds; empty unless asked for."""
     content: str
     """Hash of every sample and label of the whole set, before limits: what a run began with."""
-    origin: Origin | None = None
+    origin: SampleNumbers | None = None
     """Where the training samples stand in the whole training set; None where nothing was taken out of it."""
 
 
@@ -90,7 +90,7 @@ def prepare_splits(dataset: LabelledSet, options: SampleOptions, seed: int) -> S
         classes=dataset.classes,
         inputs=dataset.inputs,
         content=content_of(dataset),
-        origin=Origin(chosen[kept], len(dataset.train)),
+        origin=SampleNumbers(chosen[kept], len(dataset.train)),
     )
 
 

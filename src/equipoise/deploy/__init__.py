@@ -1,0 +1,1 @@
+"""A trained model leaves its run: as a module, as a folder of plain PyTorch, as ONNX."""

@@ -1,8 +1,8 @@
-"""Functions and classes, with all that they use of Equipoise and of plugins, as the text of one file.
+"""Writes functions and classes, with everything that they use of Equipoise and of plugins, as the text of one file.
 
-Modules stand in the order of their imports, and what is taken of each in its own order, so every definition comes after
-those that it needs. Imports of other packages stay imports. Where two things have the same name, the second one is
-called after its module.
+Modules are sorted by their imports, and definitions keep their order within a module, so every definition comes after
+those that it needs. Imports of other packages remain imports. If two definitions have the same name, the second one is
+renamed after its module.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ class Bundle:
     """Collects definitions; `text` is the file so far."""
 
     def __init__(self, plugins: Collection[str] = ()) -> None:
-        """`plugins`: packages whose code is written down like ours."""
+        """`plugins`: packages whose code is included like ours."""
         self.roots = {OURS, *plugins}
         self.imports: dict[str, Import] = {"Any": Import("typing", "Any")}
-        """Name in the file → what is imported under it."""
+        """Name in the file → its import."""
         self.names: dict[tuple[str, str], str] = {}
         """(module, name there) → name in the file."""
         self.parts: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
-        """Module → the lines and texts of what is taken of it."""
+        """Module → line and text of each included definition."""
         self.before: defaultdict[str, set[str]] = defaultdict(set)
-        """Module → those that it imports from."""
+        """Module → the modules that it imports from."""
         self._annotated: dict[str, SourceModule] = {}
         self._sources: dict[str, SourceModule] = {}
 
     def add(self, thing: Any, keep: Collection[str] | None = None) -> str:
-        """A function or class with all that it needs; its name in the file."""
+        """Add a function or class with everything it needs; returns its name in the file."""
         if "<" in thing.__qualname__:
             what = (
                 f"'{thing.__qualname__}' of {thing.__module__} is made by another function: it has no text of its own"
@@ -111,11 +111,11 @@ class Bundle:
         return name in self.imports or name in self.names.values()
 
     def need(self, name: str, at: Import) -> str:
-        """An import that the file uses beside its definitions; its name there."""
+        """Add an import that the file uses beside its definitions; returns its name there."""
         return self._follow(at, name)
 
     def text(self) -> str:
-        """Imports, then definitions under the names of the modules that they are from."""
+        """Imports, then definitions, grouped by the module they come from."""
         unknown = self._settle_annotations()
         lines = list(_import_lines(self.imports))
         if unknown:
@@ -135,7 +135,7 @@ class Bundle:
             raise ConfigError(f"modules import each other in a circle: {circle}", fix="break the circle") from error
 
     def _settle_annotations(self) -> list[str]:
-        """Imports names that only annotations use, where that costs nothing; the others."""
+        """Import names that only annotations use, if that costs nothing; returns the other names."""
         unknown = []
         for name, source in sorted(self._annotated.items()):
             at = source.imported(name)
@@ -158,7 +158,7 @@ def _is_line(text: str) -> bool:
 
 
 def _import_lines(imports: Mapping[str, Import]) -> Iterator[str]:
-    """Those of Python first; names from one module on one line."""
+    """Import lines, the standard library first; names from one module share a line."""
     for is_python in (True, False):
         found = {alias: at for alias, at in imports.items() if (_root(at) in sys.stdlib_module_names) == is_python}
         yield from sorted(at.line(alias) for alias, at in found.items() if at.name is None)
@@ -175,7 +175,7 @@ def _root(at: Import) -> str:
 
 
 def _literal(source: SourceModule, statement: ast.stmt, name: str, free: str) -> str | None:
-    """A constant that is a plain value, as such: `N = 64` for `N = Options().n`, which would bring options along."""
+    """A plain constant as a literal: `N = 64` for `N = Options().n`, which would need the options class."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
         return None
     is_alone = isinstance(statement, ast.AnnAssign) or isinstance(statement.targets[0], ast.Name)

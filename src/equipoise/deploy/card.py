@@ -1,4 +1,4 @@
-"""The card of a model: which run it came from, what it takes and gives, and what the run recorded of it."""
+"""The card of a model: the run it comes from, its inputs and outputs, and the recorded accuracy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMAT = "equipoise-model/1"
 
 @dataclass(frozen=True)
 class Way:
-    """How the model predicts, whose it is (None: the server's), and what it asks."""
+    """The model's predictor, its owner (None: the server), and the predictor's question."""
 
     predict: str
     client: int | None
@@ -60,7 +60,7 @@ def _origin(found: FinishedRun, way: Way) -> dict[str, Any]:
 
 
 def _recorded(store: Store, found: FinishedRun, client: int | None) -> dict[str, Any]:
-    """The accuracy that the run wrote down for this very model; None where it did not look at that client."""
+    """The accuracy that the run recorded for this model; None if it did not score that client."""
     name = "accuracy/merged" if client is None else "accuracy/test"
     who: Who = "server" if client is None else client
     rows = read.rows(store, found.run.run_id, names=[name], step=found.step, client=who)
@@ -68,7 +68,7 @@ def _recorded(store: Store, found: FinishedRun, client: int | None) -> dict[str,
 
 
 def _shapes(found: FinishedRun) -> dict[str, Any]:
-    """What goes in, what comes out, and the network in between."""
+    """Inputs, outputs and the network."""
     site, judge, model = found.federation.site, found.federation.judge, found.federation.config.model
     assert isinstance(site, SampleSite), "labelled samples have such a site"
     assert isinstance(judge, SampleJudge), "labelled samples have such a judge"

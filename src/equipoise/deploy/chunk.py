@@ -1,6 +1,6 @@
-"""One definition as text of its own: what it refers to, and the text with other names where names clash.
+"""The source of one definition: the names it refers to, and its text with clashing names replaced.
 
-Left out are marks that only a registry reads, and imports within functions of code that is written down beside it.
+Decorators of registries are left out, and so are imports inside functions of code that is included in the same file.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from equipoise.deploy.modules import Import, SourceModule, imports_in
 from equipoise.server.predict import asks
 
 IsOurs = Callable[[str], bool]
-"""Module → whether its code is written down, instead of imported."""
+"""Module → whether its code is included instead of imported."""
 
 
 @dataclass(frozen=True)
 class Chunk:
     text: str
     needs: frozenset[str]
-    """Global names that it cannot run without."""
+    """Global names that it needs to run."""
     annotated: frozenset[str]
     """Names that only annotations use."""
     inner: Mapping[str, Import]
-    """Names that it imported within, from code that is written down."""
+    """Names that it imports inside functions from included code."""
 
 
 def chunk(source: SourceModule, statement: ast.stmt, is_ours: IsOurs, keep: Collection[str] | None) -> Chunk:
-    """`keep` lists the methods of a class that are wanted, with those that they use; None: all."""
+    """`keep` lists the methods of a class to include, with the methods that they use; None: all."""
     gone: list[ast.AST] = [mark for mark in getattr(statement, "decorator_list", ()) if _is_mark(source, mark)]
     if keep is not None and isinstance(statement, ast.ClassDef):
         wanted = _used(statement, keep)
@@ -59,7 +59,7 @@ def _is_mark(source: SourceModule, mark: ast.expr) -> bool:
 
 
 def _used(statement: ast.ClassDef, keep: Collection[str]) -> set[str]:
-    """Those methods, and the ones that they call on themselves."""
+    """Those methods, and the methods of `self` that they call."""
     methods = {node.name: node for node in statement.body if isinstance(node, ast.FunctionDef)}
     wanted, left = set[str](), [name for name in (*keep, "__init__", "__post_init__") if name in methods]
     while left:
@@ -93,7 +93,7 @@ def _annotations(tree: ast.AST) -> list[ast.expr]:
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes annotations away."""
+    """Removes annotations."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
@@ -111,7 +111,7 @@ class _Bare(ast.NodeTransformer):
 
 
 def _globals(table: symtable.SymbolTable) -> set[str]:
-    """Names that are looked up outside of the definition."""
+    """Names that are looked up outside the definition."""
     is_top = table.get_type() == "module"
     symbols = [symbol for symbol in table.get_symbols() if symbol.is_referenced()]
     found = {symbol.get_name() for symbol in symbols if symbol.is_global() or (is_top and not symbol.is_assigned())}
@@ -119,7 +119,7 @@ def _globals(table: symtable.SymbolTable) -> set[str]:
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """The text with other global names; a function's own variables keep theirs."""
+    """The text with global names replaced; local variables keep their names."""
     if not names:
         return text
     tree, lines = ast.parse(text), [line.encode() for line in text.split("\n")]

@@ -1,6 +1,6 @@
-"""A finished run as its server stood in the end: what was merged, and the clients it was merged from.
+"""The final state of a finished run: the merged result, and the clients it was merged from.
 
-Weights come from the store. Class names, normalisation and what clients answer come from the data, which is read again.
+Weights come from the store. Class names, normalisation and clients' answers come from the data, which is read again.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class FinishedRun:
     federation: Federation
     snapshot: Snapshot
     uploads: Mapping[int, ClientState]
-    """What clients sent in the last round, where it was kept."""
+    """What clients sent in the last round, if it was kept."""
     last_step: int
 
     @property
     def step(self) -> int:
-        """Of the state that counts: the one that validation chose where it ended the run, otherwise the last."""
+        """The step of the final state: the one that validation chose if it ended the run, otherwise the last."""
         return self.last_step if self.snapshot.best is None else self.snapshot.best.step
 
     @property
@@ -50,11 +50,11 @@ class FinishedRun:
 
     @property
     def own(self) -> Mapping[int, ClientState]:
-        """What clients kept at that state."""
+        """The clients' states at that step."""
         return self.snapshot.own if self.snapshot.best is None else self.snapshot.best.own
 
     def merged(self) -> Merged:
-        """What the server had to predict with."""
+        """What the server predicts with."""
         if self.federation.carries:
             return merge_latest(self.federation, self.own)[1]
         best, now = self.snapshot.best, self.snapshot
@@ -76,7 +76,7 @@ class FinishedRun:
         return ClientUpdate(client, sum(counts), sent.model, sent, {}, counts)
 
     def model_of_client(self, client: int) -> State:
-        """A client's own model: what it kept, on top of what the server sent it."""
+        """A client's own model: the weights it kept, on top of those that the server sent."""
         kept = self.own[client].model if client in self.own else {}
         if not kept:
             mine = [number for number, own in sorted(self.own.items()) if own.model]
@@ -87,7 +87,7 @@ class FinishedRun:
 
 
 def finished(store: Store, run: Run, data_path: Path | None = None) -> FinishedRun:
-    """Refused unless this version finished the run, on labelled samples, and its data is there."""
+    """The final state; refused unless this version finished the run, on labelled samples, and the data is there."""
     _require_finished(run)
     checkpoint = read.checkpoints(store, run.run_id)[0]
     kept = {name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()}

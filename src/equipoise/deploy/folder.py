@@ -1,6 +1,6 @@
-"""A model as a folder: weights.safetensors, card.json, and either model.py or model.onnx. It is whole, or not there.
+"""Writes a model as a folder: weights.safetensors, card.json, and either model.py or model.onnx.
 
-Everything is written beside the folder first, tried there, and then moved to its name.
+Everything is written beside the folder first, tested there, and then renamed, so the folder is complete or absent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from equipoise.store.records import Run
 
 WEIGHTS, CARD, MODEL, ONNX = "weights.safetensors", "card.json", "model.py", "model.onnx"
 Of = tuple[int | None, Path | None]
-"""Whose model (None: the server's), and where the data lies now (None: where it lay then)."""
+"""The model's owner (None: the server), and the data folder (None: the one that the run used)."""
 USE = {
     MODEL: "from model import load; model = load(); probabilities = model(samples)",
     ONNX: "onnxruntime.InferenceSession('model.onnx').run(['probabilities'], {'samples': samples})",
@@ -39,7 +39,7 @@ USE = {
 def write_model(
     store: Store, runs: Sequence[Run], to: Literal["torch", "onnx"], folder: Path, of: Of = (None, None)
 ) -> list[Path]:
-    """The model of the one run that was named; the files that were written. `of`: a client, and the data folder."""
+    """Write the model of the one named run; returns the files. `of`: a client, and the data folder."""
     if len(runs) != 1:
         what = f"{len(runs)} runs were named, and a folder holds the model of one"
         raise ConfigError(what, where="--to", fix="name one run at a time")
@@ -49,7 +49,7 @@ def write_model(
 def write_torch(
     store: Store, run: Run, folder: Path, client: int | None = None, data_path: Path | None = None
 ) -> list[Path]:
-    """weights.safetensors, card.json and a model.py that needs torch and safetensors alone."""
+    """weights.safetensors, card.json and a model.py that needs only torch and safetensors."""
 
     def fill(parts: Parts, here: Path) -> None:
         save_file(dict(parts.tensors), here / WEIGHTS)
@@ -94,12 +94,12 @@ def _require_free(folder: Path) -> None:
 
 @contextmanager
 def _whole(folder: Path) -> Iterator[Path]:
-    """A folder to fill, which takes its name in the end; nothing stays if that fails."""
+    """A temporary folder to fill, renamed at the end; nothing is left if something fails."""
     here = folder.parent / f".{folder.name}-{secrets.token_hex(4)}"
     try:
         here.mkdir(parents=True)
         yield here
-        here.replace(folder)  # an empty folder of that name gives way
+        here.replace(folder)  # replaces an empty folder of that name
     except OSError as error:
         raise ConfigError(f"cannot write {folder}: {error}", where="--output", fix="give another place") from error
     finally:
@@ -111,7 +111,7 @@ def _write_card(path: Path, card: Mapping[str, Any]) -> None:
 
 
 def _imported(path: Path) -> ModuleType:
-    """The file as a module that nobody else sees."""
+    """The file as a module, not added to sys.modules."""
     name = f"equipoise_exported_{secrets.token_hex(4)}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None

@@ -1,6 +1,6 @@
 """`model.py`: a model as one readable file of plain PyTorch, beside its weights and its card.
 
-The network, the way to predict and the normalisation are written down as they stand in our source, or in a plugin's.
+The network, the predictor and the normalisation are copied from our source, or from a plugin's.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _header(parts: Parts, bundle: Bundle) -> str:
 
 
 def expression(module: nn.Module, bundle: Bundle) -> str:
-    """How a module like this one is made: its class, with its attributes of the names that the class asks for."""
+    """The expression that makes a module like this one: its class, with the attributes that its parameters name."""
     kind = type(module)
     name = bundle.add(kind) if bundle.is_ours(kind.__module__) else bundle.need(kind.__name__, _at(kind))
     if isinstance(module, nn.Sequential):

@@ -1,4 +1,4 @@
-"""A module's source: which statement defines a name, or from where it is imported."""
+"""A module's source: which statement defines a name, or where it is imported from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equipoise.core.errors import ConfigError
 
 @dataclass(frozen=True)
 class Import:
-    """`from module import name`, or `import module` where there is no name."""
+    """`from module import name`, or `import module` if there is no name."""
 
     module: str
     name: str | None
@@ -42,7 +42,7 @@ class SourceModule:
         return found[-1] if found else None
 
     def docstring_end(self, statement: ast.stmt) -> int | None:
-        """The last line of the text that explains a constant, if there is one below it."""
+        """The last line of a constant's docstring, if there is one below it."""
         after = self.body[self.body.index(statement) + 1 :]
         text = after[0].value if after and isinstance(after[0], ast.Expr) else None
         return after[0].end_lineno if isinstance(text, ast.Constant) and isinstance(text.value, str) else None
@@ -58,7 +58,7 @@ class SourceModule:
 
 
 def source_of(name: str) -> SourceModule:
-    """A module that has no file, as a cell of a notebook, cannot be written down."""
+    """The module's source; refused for a module without a file, such as a cell of a notebook."""
     module = importlib.import_module(name)
     try:
         text = inspect.getsource(module)
@@ -79,7 +79,7 @@ def defined_by(statement: ast.stmt) -> set[str]:
 
 
 def imports_in(statement: ast.stmt, package: str) -> Iterator[tuple[str, Import]]:
-    """(name that it binds, where it comes from); functions and classes are not looked into."""
+    """(bound name, its import); imports inside functions and classes are ignored."""
     if isinstance(statement, ast.If):
         for inner in (*statement.body, *statement.orelse):
             yield from imports_in(inner, package)

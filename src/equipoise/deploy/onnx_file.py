@@ -1,4 +1,4 @@
-"""A model as an ONNX file: stored samples in, probabilities out, any batch size."""
+"""Writes a model as an ONNX file that takes stored samples and returns probabilities, for any batch size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def require_onnx() -> None:
 
 
 def save_onnx(parts: Parts, path: Path) -> None:
-    """Traced by torch's exporter; what a way to predict made of the clients alone is in it as constants."""
+    """Trace with torch's exporter; results that depend on the clients alone become constants."""
     model = assemble(parts.card, parts.tensors, parts.makers).requires_grad_(False)
     try:
         with quiet(), Distances():
@@ -46,13 +46,13 @@ def save_onnx(parts: Parts, path: Path) -> None:
                 external_data=False,
                 verbose=False,
             )
-    except Exception as error:  # the exporter's own errors, and whatever a way to predict does that cannot be traced
+    except Exception as error:  # the exporter's own errors, and operations of a predictor that cannot be traced
         what = f"torch's ONNX exporter cannot express '{parts.card['predict']}' with '{parts.card['model']['name']}'"
         raise EngineError(f"{what}: {_cause(error)}", where="--to onnx", fix="use --to torch") from error
 
 
 class Distances(TorchFunctionMode):
-    """Distances as a formula: the exporter has none for torch.cdist, which also works otherwise for few samples."""
+    """Distances as a formula: the exporter does not know torch.cdist, which also uses another path for few samples."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.cdist:
@@ -77,7 +77,7 @@ def run_onnx(path: Path, samples: Tensor) -> Tensor:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """The exporter tells of steps that are none of a user's business."""
+    """Silence the exporter's messages about its internal steps."""
     loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")]
     before = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,4 +1,4 @@
-"""The parts of a model that leaves its run: a card that says what it is, its tensors, and how they are put together."""
+"""The parts of an exported model: its card, its tensors, and how to assemble them."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from equipoise.store.database import Store
 from equipoise.store.records import Run
 
 FEW = 4
-"""Test samples on which what leaves the run is held against the run's own server."""
+"""Number of test samples on which an exported model is compared with the run's own server."""
 TOLERANCE = 1e-5
-"""How far two probabilities of the same model may lie apart: another batch size rounds otherwise."""
+"""Tolerance between two probabilities of the same model: another batch size rounds differently."""
 
 
 @dataclass(frozen=True)
 class Origins:
-    """Whose source code the model is made of."""
+    """The functions and classes whose source code the model needs."""
 
     network: Callable[..., nn.Module]
     """(options, shape, number of classes) → the network."""
     head: nn.Module | None
-    """In place of the network's own head."""
+    """Replaces the network's own head."""
     common: Callable[..., nn.Module] | None
-    """(shape, seed) → the encoder that nobody trains, if it is asked."""
+    """(shape, seed) → the untrained common encoder, if it is used."""
     inputs: Inputs
     predict: Predict
 
@@ -56,12 +56,12 @@ class Parts:
     makers: Makers
     origins: Origins
     samples: Tensor
-    """A few test samples, as they are stored."""
+    """A few test samples, in stored form."""
     probabilities: Tensor
-    """What the run's own server says of them."""
+    """The predictions of the run's own server on them."""
 
     def require_equal(self, found: Tensor, what: str) -> None:
-        """Nothing leaves a run that does not predict what its server predicts."""
+        """Refuse to export a model whose predictions differ from those of the run's server."""
         if found.shape != self.probabilities.shape or not torch.allclose(found, self.probabilities, atol=TOLERANCE):
             text = f"{what} does not predict what the server of run '{self.card['run']}' predicts"
             raise EngineError(
@@ -70,7 +70,7 @@ class Parts:
 
 
 def model_of(store: Store, run: Run, client: int | None = None, data_path: Path | None = None) -> Predictor:
-    """The model of a finished run: stored samples in, probabilities out. `client` asks for that client's own model."""
+    """The model of a finished run, from stored samples to probabilities. `client`: that client's own model."""
     parts = parts_of(store, run, client, data_path)
     return assemble(parts.card, parts.tensors, parts.makers)
 
@@ -99,7 +99,7 @@ def parts_of(store: Store, run: Run, client: int | None = None, data_path: Path 
 
 
 def _chosen(found: FinishedRun, client: int | None) -> tuple[str, Predict, Merged]:
-    """The way to predict and what it predicts with; a client's own model answers alone."""
+    """The predictor and what it predicts with; a client's own model predicts alone."""
     if client is not None:
         return "parameter-average", parameter_average, Merged(found.model_of_client(client), ())
     predict = found.federation.method.predict
@@ -125,7 +125,7 @@ def _few_samples(found: FinishedRun) -> Evaluator:
 
 
 def _reads(found: FinishedRun, evaluator: Evaluator, predict: Predict, merged: Merged) -> Reads:
-    """Ask the clients what the way to predict needs to know, then see what it reads."""
+    """Ask the clients the predictor's question, then trace what it reads."""
     federation, question = found.federation, question_of(predict)
     answers: Mapping[int, State] = {}
     if question is not None:

@@ -1,6 +1,6 @@
-"""What a run learnt as one PyTorch module: stored samples in, probabilities out, normalisation inside.
+"""A trained model as one PyTorch module: stored samples in, probabilities out, normalisation included.
 
-The source of this file goes into the `model.py` that `equipoise export --to torch` writes, so it needs torch alone.
+The source of this file goes into the `model.py` that `equipoise export --to torch` writes, so it needs only torch.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from equipoise.models.classifier import ModelOutput
 from equipoise.server.predict import Merged, Once, Outputs, Predict, ServerView
 
 ANSWER = "answer-"
-"""What begins the group of a client's answers."""
+"""Prefix of the group of a client's answers."""
 OTHER = "other"
-"""The network for states that a way to predict makes up at each call."""
+"""The network for states that a predictor computes at each call."""
 ONCE = "once"
-"""What depends on the clients alone: made when the model left its run."""
+"""Results that depend on the clients alone, computed at export."""
 
 
 @dataclass(frozen=True)
 class Makers:
-    """How the parts of a predictor are made; weights are loaded into them afterwards."""
+    """How to make the parts of a predictor; weights are loaded into them afterwards."""
 
     network: Callable[[], nn.Module]
     head: Callable[[], nn.Module] | None
-    """In place of the head that the network comes with."""
+    """Replaces the network's own head."""
     common: Callable[[], nn.Module] | None
-    """The encoder that nobody trains."""
+    """The untrained common encoder."""
     prepare: Callable[[Tensor], Tensor]
-    """Stored samples → what the network takes."""
+    """Stored samples → inputs of the network."""
     predict: Predict
 
 
@@ -52,7 +52,7 @@ class Tensors(nn.Module):
 class Predictor(nn.Module):
     """`model(samples)` gives the probabilities [N, C] of stored samples, as `card["input"]` describes them.
 
-    `models` holds the networks that are asked, `values` what else the way to predict reads: prototypes, means, answers.
+    `models` holds the networks, `values` everything else that the prediction reads: prototypes, means, answers.
     """
 
     def __init__(self, card: Mapping[str, Any], makers: Makers, values: Mapping[str, State]) -> None:
@@ -65,7 +65,7 @@ class Predictor(nn.Module):
         self.common = None if makers.common is None else makers.common()
 
     def forward(self, samples: Tensor) -> Tensor:
-        with torch.device(samples.device):  # what a way to predict creates lies where the samples are
+        with torch.device(samples.device):  # new tensors are created on the samples' device
             states: dict[str, State] = {group: _state(tensors) for group, tensors in self.values.items()}
             states |= {name: dict(model.state_dict(keep_vars=True)) for name, model in self.models.items()}
             names = {id(states[name]): name for name in self.models}
@@ -76,12 +76,12 @@ class Predictor(nn.Module):
             return self.predict(ServerView(outputs, noise, answers, _once(states)), merged)
 
     def _outputs(self, names: Mapping[int, str], samples: Tensor) -> Outputs:
-        """What a model says of the samples; each is asked once."""
+        """Models' outputs on the samples; each model runs once."""
         prepared = self.prepare(samples)
         known: dict[int, tuple[State, ModelOutput]] = {}
 
         def outputs(state: State) -> ModelOutput:
-            if id(state) not in known:  # the state is held, so that no other one takes its number
+            if id(state) not in known:  # keeps the state alive, so that no other one gets its id
                 known[id(state)] = state, self._through(names.get(id(state), OTHER), state, prepared)
             return known[id(state)][1]
 
@@ -97,7 +97,7 @@ class Predictor(nn.Module):
         return ModelOutput(*self.models[name](prepared))
 
     def _noise(self, names: Mapping[int, str], states: Mapping[str, State]) -> Outputs:
-        """What a model says of samples without content."""
+        """Models' outputs on noise samples."""
 
         def outputs(state: State) -> ModelOutput:
             return self._outputs(names, states["noise"]["samples"])(state)

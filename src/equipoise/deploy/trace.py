@@ -1,7 +1,7 @@
-"""What a way to predict reads: found by letting it predict a few samples, and writing down what it looks at.
+"""Finds what a predictor reads, by recording its accesses while it predicts a few samples.
 
-A model that leaves its run takes along what was read and nothing else: of a gate the clients and their answers, of a
-head in closed form the solved head instead of all clients' sums.
+An exported model contains only what was read: for a gate, the clients and their answers; for a closed-form head, the
+solved head instead of all clients' sums.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from equipoise.server.predict import Merged, Predict, ServerView
 
 @dataclass
 class Reads:
-    """What was read so far."""
+    """What has been read so far."""
 
     models: dict[str, State] = field(default_factory=dict)
-    """Networks that were asked, by name."""
+    """Networks that were run, by name."""
     values: dict[str, dict[str, Tensor]] = field(default_factory=dict)
-    """Single tensors that were looked at, by group and name."""
+    """Single tensors that were read, by group and name."""
     clients: bool = False
-    """Whether clients were gone through."""
+    """Whether the clients were iterated over."""
     common: bool = False
     noise: bool = False
     probabilities: Tensor = field(default_factory=lambda: torch.empty(0))
@@ -40,12 +40,12 @@ class Reads:
             self.values.setdefault(group, {})[name] = tensor
 
     def outside_models(self) -> dict[str, State]:
-        """What is not there with a whole model."""
+        """The tensors that are not part of a network that was run."""
         return {group: state for group, state in self.values.items() if group not in self.models}
 
 
 class Watched(Mapping[str, Tensor]):
-    """A state that writes down which of its tensors are read."""
+    """A state that records which of its tensors are read."""
 
     def __init__(self, group: str, state: State, reads: Reads) -> None:
         self.group, self.state, self.reads = group, state, reads
@@ -63,7 +63,7 @@ class Watched(Mapping[str, Tensor]):
 
 
 class WatchedClients(Sequence[ClientUpdate]):
-    """Clients that write down that they are read."""
+    """Clients that record that they are read."""
 
     def __init__(self, clients: Sequence[ClientUpdate], reads: Reads) -> None:
         self.clients, self.reads = [_watched(client, reads) for client in clients], reads
@@ -89,7 +89,7 @@ def _watched(client: ClientUpdate, reads: Reads) -> ClientUpdate:
 
 
 def trace(predict: Predict, view: ServerView, merged: Merged) -> Reads:
-    """Predict with that view, and say what was read of it."""
+    """Predict with that view, and return what was read."""
     reads = Reads()
     answers = {client: Watched(f"answer-{client}", answer, reads) for client, answer in view.answers.items()}
     asked = Asked(view, reads)
@@ -103,12 +103,12 @@ def trace(predict: Predict, view: ServerView, merged: Merged) -> Reads:
 
 @dataclass
 class Asked:
-    """The functions of a view, with a note of every call."""
+    """The functions of a view, with every call recorded."""
 
     view: ServerView
     reads: Reads
     made: dict[int, tuple[str, Any]] = field(default_factory=dict)
-    """States that `once` made: by their number, the name and the state itself."""
+    """States that `once` computed: id → name and state."""
 
     def outputs(self, state: State) -> ModelOutput:
         return self.view.outputs(self._asked(state))

@@ -1,7 +1,7 @@
-"""Keep freed memory instead of giving it back: training frees and takes the same large blocks at every step.
+"""Keeps freed memory in the process: training frees and allocates the same large blocks at every step.
 
-By default glibc returns each block above its threshold to the kernel, which clears its pages anew when they are
-taken again. Raising the thresholds halves the time of a forward pass; other C libraries are left as they are.
+By default glibc returns each block above its threshold to the kernel, which clears the pages again at the next
+allocation. Raising the thresholds halves the time of a forward pass; other C libraries are left as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ONE_GIBIBYTE = 2**30
 
 @cache
 def keep_freed_memory() -> bool:
-    """Whether the allocator took the setting."""
+    """Whether the allocator accepted the setting."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:
         return False

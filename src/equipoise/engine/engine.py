@@ -1,7 +1,7 @@
-"""What an engine is: a place where clients run. It is given tasks and gives back one result for each.
+"""An engine is a place where clients run: it takes tasks and returns one result for each.
 
-Results come cohort by cohort, which is the order of the tasks only where no clients train together; each says whose it
-is.
+Results come cohort by cohort, which is the order of the tasks only if no clients train together; each result names its
+client.
 
 map(tasks) → results
 """
@@ -16,8 +16,8 @@ from equipoise.kind.site import Site
 
 
 class Engine(Protocol):
-    """`map` may begin before its results are asked for; `take_events` gives what happened since it was last asked: a
-    lost worker, a client run again."""
+    """`map` may start work before its results are read; `take_events` returns the events since its last call: a lost
+    worker, a client that was run again."""
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]: ...
 
@@ -27,7 +27,7 @@ class Engine(Protocol):
 
 
 def cohorts(site: Site, tasks: Sequence[Task]) -> list[list[int]]:
-    """Which tasks are worked on together, by their places; clients of like size, the largest first.
+    """Indices of the tasks that are worked on together: clients of similar size, the largest first.
 
     Questions are answered one by one.
     """

@@ -1,9 +1,9 @@
-"""What clients keep, kept by their node: results then carry a handle instead of the state.
+"""Client states that nodes keep: results then carry a handle instead of the state.
 
     handle = hash of the state        file = <client>-<handle>.safetensors, written whole or not at all
 
-The server stores handles in its checkpoints, so a resumed run goes on from the state that belongs to its step. A node
-keeps the newest states of each client, as many as a server has checkpoints to go back to.
+The server stores handles in its checkpoints, so a resumed run continues from the state that belongs to its step. A node
+keeps the newest states of each client, as many as the server keeps checkpoints.
 """
 
 from __future__ import annotations
@@ -15,20 +15,32 @@ from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
+from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode, flatten, unflatten
 from equipoise.core.errors import ClientError
 from equipoise.core.values import ClientState, ClientUpdate, Result, Task
 
+
+def federation_key(config: Config) -> str:
+    """The subfolder of a federation, so that runs that share a folder never prune each other's states.
+
+    Settings that a resumed run may change, such as its rounds or a healed λ, are not part of it.
+    """
+    kept = {"name", "seed", "data", "partition", "model"}
+    content = config.model_dump_json(include=kept) + config.method.name + config.balance.name
+    return blake2b(content.encode(), digest_size=8).hexdigest()
+
+
 KEPT = 4
-"""States of each client that are kept."""
+"""Number of states that are kept per client."""
 
 
 class StateFolder:
     """The folder in which a node keeps its clients' states."""
 
     def __init__(self, folder: Path, personal: Collection[str] | None) -> None:
-        """`personal`: the weights that clients keep, where the others come from the server each round; None: clients
-        go on from their own model, which also travels, since the server merges everybody's latest."""
+        """`personal`: the weights that clients keep, if the others come from the server each round. None: clients
+        continue from their own model, which also travels, since the server merges the latest model of every client."""
         self.folder, self.personal = folder, personal
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -44,7 +56,7 @@ class StateFolder:
         return replace(task, own=ClientState.of(unflatten(decode(path.read_bytes())[1])))
 
     def put_down(self, result: Result) -> Result:
-        """The result with a handle in place of what the client keeps; its report still travels."""
+        """The result with a handle in place of the client's state; its report still travels."""
         if not isinstance(result, ClientUpdate):
             return result
         own, personal = result.own, self.personal

@@ -1,4 +1,4 @@
-"""In this process, one cohort after another: the default, and the readable twin of every faster engine."""
+"""Runs clients in this process, one cohort after another: the default, and the reference for faster engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cohorts of tasks and their results as messages: a header that JSON takes, and named tensors."""
+"""Cohorts of tasks and their results as messages: a JSON header and named tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Ques
 
 
 def tasks_message(tasks: Sequence[Task]) -> Message:
-    """All but what the server sent, which is the same for every cohort of a step."""
+    """The tasks without the server's broadcast, which is the same for every cohort of a step."""
     header: dict[str, Any] = {"step": tasks[0].step, "clients": [task.client for task in tasks]}
     if tasks[0].question is not None:
         header["question"] = asdict(tasks[0].question)
@@ -64,7 +64,7 @@ def _header(result: Result) -> dict[str, Any]:
 
 
 def _result(header: Mapping[str, Any], own: ClientState, rows: State, model: State) -> Result:
-    """`model` is what was sent up where the client's own model stays with its node."""
+    """`model` is what was sent up, if the client's own model stays with its node."""
     if "failure" in header:
         return ClientFailure(header["client"], header["failure"], header["error"])
     given = (header["client"], header["samples"], own.model or model, own, header["metrics"], header["counts"])
@@ -72,7 +72,7 @@ def _result(header: Mapping[str, Any], own: ClientState, rows: State, model: Sta
 
 
 def _own(states: Sequence[ClientState]) -> dict[str, State]:
-    """What all clients have in one shape on one axis, as "all:model"; the rest under its client, as "3:report"."""
+    """Tensors that have the same shape for all clients are stacked as "all:model"; others are named like "3:report"."""
     found: dict[str, State] = {}
     groups = [own.groups() for own in states]
     for name in groups[0] if groups else ():
@@ -89,13 +89,13 @@ def _shapes(state: State) -> dict[str, object]:
 
 
 def _handles(states: Sequence[ClientState]) -> dict[str, list[str]]:
-    """Nothing where no node keeps any state."""
+    """Empty if no node keeps any state."""
     handles = [state.handle for state in states]
     return {"handles": handles} if any(handles) else {}
 
 
 def _states(groups: Mapping[str, State], handles: Sequence[str]) -> list[ClientState]:
-    """Every client's, in their order."""
+    """The states of all clients, in order."""
     own: list[dict[str, State]] = [{} for _ in handles]
     for path, group in groups.items():
         place, name = path.split(":")

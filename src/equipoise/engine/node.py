@@ -1,9 +1,9 @@
-"""A node: the machine that runs clients. Messages of tasks in, messages of results out, and nothing else.
+"""A node is the machine that runs clients: it takes messages of tasks and returns messages of results.
 
     open(config, arrays, facts) → node        work(tasks) → one result each        answer(message, shared) → message
 
-A node needs only what it was sent, and what it sends is codec messages: nothing is pickled. Transports carry the
-messages; within one process tasks and results are handed over as they are.
+A node needs only what it was sent, and it sends codec messages only: nothing is pickled. Transports carry the messages;
+within one process tasks and results are passed as objects.
 """
 
 from __future__ import annotations
@@ -14,20 +14,19 @@ from typing import Any
 
 import torch
 
-from equipoise.client.groups import personal
 from equipoise.client.train import first_losses, train
 from equipoise.config.check import check
 from equipoise.core.codec import Message, decode, encode
 from equipoise.core.errors import ClientError, EquipoiseError
 from equipoise.core.values import ClientState, ClientUpdate, Question, Result, State, Task
 from equipoise.engine.allocator import keep_freed_memory
-from equipoise.engine.kept import StateFolder
+from equipoise.engine.kept import StateFolder, federation_key
 from equipoise.engine.messages import error_message, results_message, tasks_of
 from equipoise.kind.site import Arrays, Site
 from equipoise.method.resolve import resolve
 
 FIRST_LOSSES = Question("first-losses", through="own")
-"""Asks a client what its first batch would cost, without training."""
+"""Asks a client for the losses of its first batch, without training."""
 
 
 class Node:
@@ -36,16 +35,16 @@ class Node:
         keep_freed_memory()
         self.site, self.recipe = site, site.recipe()
         folder, recipe = site.config.engine.state_folder, self.recipe
-        names = None if recipe.keeps_buffers else personal(site.config, recipe.groups)
-        self.kept = None if folder is None else StateFolder(Path(folder), names)
+        names = None if recipe.keeps_buffers else recipe.personal
+        self.kept = None if folder is None else StateFolder(Path(folder) / federation_key(site.config), names)
 
     @classmethod
     def open(cls, config: Mapping[str, Any], arrays: Arrays, facts: Mapping[str, Any]) -> Node:
-        """From what a site shares with other processes."""
+        """A node from what a site shares with other processes."""
         return cls(open_site(config, arrays, facts))
 
     def work(self, tasks: Sequence[Task]) -> list[Result]:
-        """Train a cohort, or answer what it is asked."""
+        """Train a cohort, or answer its question."""
         try:
             if tasks[0].question is not None:
                 return [self._answer(task) for task in tasks]
@@ -59,7 +58,7 @@ class Node:
             raise ClientError(f"client {who} failed: {type(error).__name__}: {error}", where=where) from error
 
     def answer(self, message: Message, shared: State) -> Message:
-        """The results of the tasks in a message, or the error that they ended with."""
+        """The results of the tasks in a message, or the error that was raised."""
         try:
             return results_message(self.work(tasks_of(message, shared)))
         except EquipoiseError as error:

@@ -1,6 +1,6 @@
-"""All cores: one worker process per core. Data, weights and results lie in shared memory, the rest goes over a socket.
+"""Uses all cores: one worker process per core. Data, weights and results are in shared memory, the rest uses a socket.
 
-What the server sends is written down once a step, for all workers; the largest cohorts are begun first.
+The server's broadcast is written once per step for all workers, and the largest cohorts start first.
 A worker that dies or overruns its time is replaced, and its clients are run again or dropped, as `on_death` says.
 Nothing waits for a process that is gone.
 """
@@ -35,7 +35,7 @@ from equipoise.engine.wire import Child, receive, send
 from equipoise.kind.site import Site
 
 Answer = Callable[[], list[Result]]
-"""Results that are read when somebody wants them."""
+"""Results that are decoded when they are read."""
 
 
 def _read(tensors: dict[str, Tensor], header: bytes) -> list[Result]:
@@ -49,7 +49,7 @@ class Worker:
     child: Child
     slab: Slab
     pulse: mmap.mmap
-    """How far it is, in its own words."""
+    """Shared memory in which the worker reports its progress."""
 
     def close(self) -> None:
         self.child.close()
@@ -66,7 +66,7 @@ class Worker:
 
 @dataclass
 class Busy:
-    """A worker at work: on which cohort, the how-many-eth attempt, and until when."""
+    """A working worker: its cohort, the number of the attempt, and the deadline."""
 
     worker: Worker
     place: int
@@ -90,7 +90,7 @@ class Processes:
         PULSE.others = self._pulse
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
-        """Workers begin at once. What they were still doing for earlier tasks nobody waits for any more."""
+        """Workers start at once. Work on earlier tasks that is still going on is abandoned."""
         self._abandon()
         groups = [[tasks[place] for place in cohort] for cohort in cohorts(self._site, tasks)]
         sizes = [sum(self._site.samples(task.client) for task in group) for group in groups]
@@ -100,13 +100,13 @@ class Processes:
         return self._answers(waiting, groups)
 
     def _answers(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> Iterator[Result]:
-        """Results in the order of the cohorts, however the workers finish."""
+        """Results in the order of the cohorts, whichever worker finishes first."""
         done: dict[int, Answer] = {}
         for place in range(len(groups)):
             while place not in done:
                 self._give_out(waiting, groups)
                 self._collect(waiting, groups, done)
-            self._give_out(waiting, groups)  # first the next task, then the answer to the last one
+            self._give_out(waiting, groups)  # give out the next task before reading the last answer
             yield from done.pop(place)()
 
     def _pulse(self) -> float:
@@ -137,7 +137,7 @@ class Processes:
         slabs = [self._common.descriptor, slab.descriptor, pulse]
         child = Child("equipoise.engine.worker", [self._descriptor, *slabs])
         child.socket.settimeout(self.options.timeout)
-        with suppress(ConnectionError, TimeoutError):  # a child that is gone already is noticed when it is waited for
+        with suppress(ConnectionError, TimeoutError):  # a dead child is noticed when it is waited for
             send(child.socket, self._message)
             send(child.socket, json.dumps([*slabs, WATCH.is_on]).encode())
         seen = mmap.mmap(pulse, PULSE_SIZE)
@@ -146,7 +146,7 @@ class Processes:
 
     def _give_out(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> None:
         wanted = min(self.n_workers - len(self._busy), len(waiting))
-        self._idle += [self._spawn() for _ in range(wanted - len(self._idle))]  # all at once: they start side by side
+        self._idle += [self._spawn() for _ in range(wanted - len(self._idle))]  # at once: they start in parallel
         while waiting and len(self._busy) < self.n_workers:
             place, attempt = waiting.popleft()
             worker = self._idle.pop()
@@ -156,7 +156,7 @@ class Processes:
             try:
                 send(worker.child.socket, json.dumps([header, self._sent, worker.slab.write(tensors)]).encode())
             except (ConnectionError, TimeoutError):
-                continue  # it died or hung while idle: the read side reports it, with its client
+                continue  # it died or hung while idle: the reading side reports it, with its client
 
     def _collect(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]], done: dict[int, Answer]) -> None:
         """Wait for one or more workers: an answer, a death, or a deadline."""
@@ -207,7 +207,7 @@ class Processes:
             self._events += [Event("worker-lost", f"{what}; run again", step, task.client) for task in group]
 
     def _abandon(self) -> None:
-        """Kill workers whose answer nobody waits for any more."""
+        """Kill workers whose answer is no longer needed."""
         busy, self._busy = self._busy, {}
         for each in busy.values():
             each.worker.kill()

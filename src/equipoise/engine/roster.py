@@ -1,4 +1,4 @@
-"""What a server may know of its clients: how many there are, how much each has, and who has nothing to do."""
+"""What the server may know about its clients: their number, their sizes, and which are idle."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from equipoise.core.values import Labels
 class Roster:
     n_clients: int
     counts: Callable[[int], Labels]
-    """Client → its samples of each class."""
+    """Client → its number of samples of each class."""
     is_idle: Callable[[int, int], bool]
-    """(client, step) → whether it has nothing to train on then."""
+    """(client, step) → whether the client has nothing to train on at that step."""
     is_listed: bool = True
-    """Whether all clients can be gone through; not where they are drawn when they are asked for."""
+    """Whether all clients can be iterated over; False if they are generated on demand."""
 
     def samples(self, client: int) -> int:
         return int(self.counts(client).sum())

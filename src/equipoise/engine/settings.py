@@ -1,4 +1,4 @@
-"""The engines there are, and what each can be told. Their code is imported when one is started."""
+"""The engines and their settings. The code of an engine is imported when it is started."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class LocalOptions(EngineOptions):
 class ProcessesOptions(EngineOptions):
     name: str = "processes"
     workers: int | None = Field(None, ge=1, description="worker processes; default: cores divided by threads")
-    on_death: Literal["rerun", "drop"] = Field("rerun", description="what becomes of the client of a lost worker")
-    retries: int = Field(2, ge=0, description="how often one client is run again before the run fails")
+    on_death: Literal["rerun", "drop"] = Field("rerun", description="what to do with the client of a lost worker")
+    retries: int = Field(2, ge=0, description="how often a client is run again before the run fails")
     timeout: float | None = Field(None, gt=0, description="seconds after which a client counts as hung")
 
 

@@ -1,6 +1,6 @@
-"""A site in shared memory: arrays in an unlinked file that every worker maps, so that data is held once.
+"""A site in shared memory: every worker maps the same unlinked file, so the data is in memory once.
 
-The file has no name: it is gone with the last process that has it open, whatever way that one ends.
+The file has no name, so it disappears when the last process that has it open ends, in whatever way.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from equipoise.kind.site import Site
 
 
 def share(site: Site) -> tuple[int, bytes]:
-    """(file descriptor to pass on, the message that says what lies where)."""
+    """(file descriptor to pass on, message that describes the layout)."""
     arrays, facts = site.shared()
     places: dict[str, Any] = {}
     descriptor = anonymous_file(sum(array.nbytes for array in arrays.values()))
@@ -32,7 +32,7 @@ def share(site: Site) -> tuple[int, bytes]:
 
 
 def open_node(message: bytes) -> Node:
-    """A node for the site behind a message of `share`, in a process that inherited the descriptor."""
+    """A node for the site that `share` described, in a process that inherited the descriptor."""
     header = json.loads(message)
     memory = mmap.mmap(header["descriptor"], 0, access=mmap.ACCESS_READ)
 

@@ -1,7 +1,7 @@
-"""Tensors in memory that two processes share: one writes, then the other reads; never both at a time.
+"""Tensors in memory that two processes share: one writes, then the other reads, never both at the same time.
 
-A slab is an unlinked file that both have open, as large as the largest message so far. Where each tensor lies goes over
-the socket; the numbers themselves are copied once in and once out, and nothing is pickled.
+A slab is an unlinked file that both have open, as large as the largest message so far. The socket carries the place of
+each tensor; the numbers are copied once in and once out, and nothing is pickled.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Place = Sequence[Any]
 
 
 def anonymous_file(size: int) -> int:
-    """The descriptor of a file without a name: it is gone with the last process that has it open."""
+    """The descriptor of an unnamed file, which disappears when the last process that has it open ends."""
     descriptor, path = tempfile.mkstemp(dir=MEMORY if _has_room(MEMORY, size) else None)
     os.unlink(path)
     return descriptor
 
 
 def _has_room(folder: str, size: int) -> bool:
-    """Containers often have a small one; a file in the temporary folder is shared by the page cache just as well."""
+    """Containers often have a small /dev/shm; a file in the temporary folder is shared by the page cache as well."""
     if not os.path.isdir(folder):
         return False
     free = os.statvfs(folder)
@@ -44,7 +44,7 @@ class Slab:
         self._memory: mmap.mmap | None = None
 
     def write(self, tensors: State) -> dict[str, Place]:
-        """Put all tensors down, over what was there; where each of them lies now."""
+        """Write all tensors over the previous content; returns the place of each."""
         places: dict[str, Place] = {}
         end = 0
         for name, tensor in tensors.items():

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 
 GRACE = 5.0
-"""Seconds a child is given to leave before it is killed."""
+"""Seconds that a child has to exit before it is killed."""
 
 
 def send(connection: socket.socket, data: bytes) -> None:
@@ -24,7 +24,7 @@ def send(connection: socket.socket, data: bytes) -> None:
 
 
 def receive(connection: socket.socket) -> bytes | None:
-    """The next frame, or None when the other side is gone or silent, even in the middle of a frame."""
+    """The next frame; None if the other side is gone or silent, even in the middle of a frame."""
     size = _exactly(connection, 8)
     return None if size is None else _exactly(connection, int.from_bytes(size, "little"))
 
@@ -55,7 +55,7 @@ class Child:
             pass_fds=(theirs.fileno(), *pass_fds),
             env=environment,
             stdin=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is the parent's to handle
+            start_new_session=True,  # the parent handles Ctrl-C
         )
         theirs.close()
 
@@ -73,7 +73,7 @@ class Child:
 
 
 def join_parent() -> socket.socket:
-    """The child's end. Ctrl-C is the parent's to handle; a parent that vanished takes its child with it."""
+    """The child's end of the socket. The parent handles Ctrl-C; if the parent vanishes, the child exits."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = os.getppid()
 

@@ -1,4 +1,4 @@
-"""A worker process: told once what the site is, then one cohort after another, until its parent is gone."""
+"""A worker process: receives the site once, then works on one cohort after another until its parent is gone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from equipoise.engine.wire import join_parent, receive, send
 
 
 class Unable:
-    """Stands for a node that could not start: it answers everything with the reason."""
+    """Takes the place of a node that could not start: it answers every message with the reason."""
 
     def __init__(self, error: Exception) -> None:
         why = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"

@@ -1,1 +1,1 @@
-"""Accuracy, ranking, geometry, and who judges a checkpoint."""
+"""Accuracy, ranking, geometry, and the judges that score a checkpoint."""

@@ -15,7 +15,7 @@ def accuracy(probabilities: Tensor, labels: Tensor) -> float:
 
 
 def recall(probabilities: Tensor, labels: Tensor) -> dict[int, float]:
-    """Per class that occurs in `labels`."""
+    """Recall of each class that occurs in `labels`."""
     hits = (probabilities.argmax(1) == labels).double()
     return {c: hits[labels == c].mean().item() for c in sorted(set(labels.tolist()))}
 

@@ -1,8 +1,8 @@
-"""Where prototypes are: how long, how near their anchors, and how far apart between clients.
+"""Geometry of prototypes: their length, distance from their anchors, and spread between clients.
 
 proto/norm            mean_c ‖p_kc‖                                  of client k
 proto/anchor_cosine   mean_c cos(p_kc, a_c)                          of client k
-proto/spread          mean_c √(mean_k ‖p̂_kc − mean_k p̂_kc‖²)         p̂ of length 1: not fooled by their length
+proto/spread          mean_c √(mean_k ‖p̂_kc − mean_k p̂_kc‖²)         p̂ has length 1, so length has no effect
 proto/norm_ratio      max_k proto/norm over min_k proto/norm
 proto/anchor_deviation   mean_c ‖p̄_c − a_c‖                           of the merged prototypes
 """
@@ -18,7 +18,7 @@ from equipoise.server.predict import Merged, ordered
 
 
 def prototype_scores(merged: Merged) -> Scores:
-    """Nothing for a model without prototypes."""
+    """Empty for a model without prototypes."""
     if PROTOTYPES not in merged.model:
         return {}
     clients = ordered(merged)

@@ -1,10 +1,10 @@
-"""Whether states are the same: a number for each, equal where they are equal to the last bit.
+"""Hashes of states, to see whether two states are equal to the last bit.
 
     hash/start, hash/end            one-shot: what a client began with, and what it ended with
     hash/frozen/start, hash/frozen  stages: what is not trained, before and after
     hash/buffers                    models with running statistics: the clients', and the merged one's
 
-CRC-32 of names and bytes: it fits into a double, costs a millisecond a megabyte, and nobody here forges states.
+CRC-32 of names and bytes: it fits into a double and costs a millisecond per megabyte. It need not resist forgery.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def fingerprint(state: State) -> float:
 def hashes(
     tasks: Sequence[Task], updates: Sequence[ClientUpdate], moving: Collection[str] | None, carries: bool, merged: State
 ) -> Scores:
-    """Of every client that gave an update; `moving` None: everything is trained."""
+    """Hashes of every client that sent an update; `moving` None: everything is trained."""
     given = {task.client: {**task.shared, **task.own.model} for task in tasks}
     scores: Scores = {}
     for update in updates:

@@ -1,8 +1,8 @@
-"""Who says how good a federation is: one judge for labelled samples, one for recommendations.
+"""Judges score a federation at a checkpoint: the protocol, and the judge for labelled samples.
 
-questions before a checkpoint is scored: what is to be asked of the clients
-observe   at a checkpoint: scores, and what is kept for pictures
-final     once, at the end of the run, of the state that validation chose; nothing where every checkpoint is tested
+questions before a checkpoint is scored: the questions to ask the clients
+observe   at a checkpoint: scores, and the tensors that pictures need
+final     once, at the end of the run: scores of the state that validation chose; empty if every checkpoint is tested
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ Own = Mapping[int, ClientState]
 class Judge(Protocol):
     @property
     def headline(self) -> str:
-        """The metric a table shows."""
+        """The metric that tables show."""
 
     @property
     def choice(self) -> str | None:
-        """The metric that chooses the best state; None: the last state is the result."""
+        """The metric by which the best state is chosen; None: the last state is the result."""
 
     @property
     def content(self) -> str:
-        """Hash of the data that it judges by."""
+        """Hash of the data used for scoring."""
 
     @property
     def tested(self) -> int:
-        """How many images or users test has."""
+        """Number of samples or users in the test split."""
 
     def questions(self, merged: Merged, step: int, is_last: bool) -> list[Question]:
-        """What has to be asked of the clients before that checkpoint can be scored."""
+        """The questions that clients must answer before that checkpoint can be scored."""
 
     def observe(
         self, merged: Merged, own: Own, step: int, is_last: bool, answers: Answers = NO_ANSWERS
     ) -> tuple[Scores, State]:
-        """Scores of a checkpoint, and what pictures need; more is scored at the last one, which may come early."""
+        """Scores of a checkpoint, and the tensors that pictures need; the last one, which may come early, has more."""
 
     def final(self, merged: Merged, own: Own) -> Scores: ...
 
@@ -69,7 +69,7 @@ class SampleJudge:
 
     @property
     def choice(self) -> str | None:
-        """Every checkpoint is tested, so nothing has to be chosen, unless validation may end the run."""
+        """None, since every checkpoint is tested, unless validation may end the run."""
         return None if self.evaluator.config.evaluate.patience is None else "accuracy/validation"
 
     @property
@@ -110,7 +110,7 @@ class SampleJudge:
         return is_last or (step + 1) % self.evaluator.config.evaluate.every == 0
 
     def _shows_beside(self, merged: Merged, is_last: bool) -> bool:
-        """Whether every other way to predict is scored too."""
+        """Whether all other predictors are scored too."""
         config = self.evaluator.config
         is_small = len(merged.clients) <= config.evaluate.clients
         return self.predict is not None and is_small and config.shows_beside(is_last)

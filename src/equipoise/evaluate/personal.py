@@ -1,7 +1,7 @@
-"""Personal accuracy: how well each client is served on images of its own that nobody trained on.
+"""Personal accuracy: how accurate a model is on each client's own held-out samples.
 
-    a_k            accuracy on client k's local test images (data.local_test), of its own model or of the merged one
-    mean           Σ_k a_k / K, every client counts the same
+    a_k            accuracy on client k's local test samples (data.local_test), of its own model or of the merged one
+    mean           Σ_k a_k / K, all clients with equal weight
     worst_tenth    mean of the ⌈K/10⌉ lowest a_k
     spread         √(Σ_k (a_k − mean)² / K)
 
@@ -34,7 +34,7 @@ def summary(accuracies: Floats) -> dict[str, float]:
 
 
 def scores_of(name: str, accuracies: Mapping[int, float]) -> Scores:
-    """`name` of each client, and `name/mean`, `name/worst_tenth` and `name/spread` of the server."""
+    """`name` for each client, and `name/mean`, `name/worst_tenth` and `name/spread` for the server."""
     if not accuracies:
         return {}
     over = summary(np.array(list(accuracies.values())))
@@ -45,7 +45,7 @@ def scores_of(name: str, accuracies: Mapping[int, float]) -> Scores:
 
 
 def personal_scores(answers: Answers) -> Scores:
-    """Of the clients' answers about their own models and about the merged one, as far as they were asked."""
+    """Scores from clients' answers about their own models and the merged one, as far as they were asked."""
     scores: Scores = {}
     for name, question in ((OWN, OF_OWN), (MERGED, OF_MERGED)):
         shares = {client: float(answer["share"]) for client, answer in answers.get(question, {}).items() if answer}

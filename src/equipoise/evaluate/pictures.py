@@ -1,4 +1,4 @@
-"""What pictures of the feature space need, small enough to keep: features of some test images, prototypes, anchors.
+"""Tensors for pictures of the feature space, small enough to keep: some test features, prototypes, anchors.
 
 labels [500]      features/<client> [500, D]      prototypes/<client>, prototypes, anchors [C, D]      float16
 """

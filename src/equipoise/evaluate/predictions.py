@@ -1,7 +1,7 @@
-"""What models say of the splits: features and logits, each asked for once per checkpoint.
+"""Models' outputs on the splits: features and logits, computed once per checkpoint.
 
 Only the evaluator sees validation and test. It also sees training samples, for the probe: as many as
-`evaluate.train_images` allows, and some of every client's.
+`evaluate.train_images` allows, with some from every client.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from equipoise.partition.drawn import Drawn
 from equipoise.server.predict import ServerView
 
 N_NOISE = 64
-"""Samples without content that `iffi` compares with."""
+"""Number of noise samples that `iffi` compares with."""
 
 
 @dataclass(frozen=True)
 class Evaluator:
-    """A network to load states into, the encoder that nobody trains, the splits, and who owns which training sample."""
+    """A network to load states into, the untrained common encoder, the splits, and the owners of training samples."""
 
     model: Classifier
     common: nn.Module
@@ -39,9 +39,9 @@ class Evaluator:
     config: Config
     indices: Sequence[Indices]
     has_local_tests: bool = False
-    """Whether every client holds out samples for a test of its own."""
+    """Whether every client holds out a local test set."""
     common_known: dict[str, ModelOutput] = field(default_factory=dict)
-    """What the common encoder says of each split: the same at every checkpoint."""
+    """The common encoder's outputs on each split, the same at every checkpoint."""
 
     @property
     def reader(self) -> InputReader:
@@ -53,8 +53,8 @@ class Evaluator:
         return outputs_of(self.model, stored, self.reader)
 
     def training_rows(self, took_part: Iterable[int]) -> Indices:
-        """The training samples that the probe is fitted on: a draw, and the first of all clients, or of those who took
-        part where clients are drawn when they are asked for."""
+        """The training samples that the probe is fitted on: a random draw, and the first samples of every client. Where
+        clients are generated on demand, only those that took part are included."""
         draw = stream(self.config.seed, "train-images").permutation(len(self.splits.train))
         known = sorted(took_part) if isinstance(self.indices, Drawn) else range(len(self.indices))
         first = (self.indices[client][:AT_LEAST] for client in known)
@@ -62,7 +62,7 @@ class Evaluator:
 
 
 class PredictionCache:
-    """One checkpoint's answers so far: a model that was asked for all samples of a split is not asked again."""
+    """Outputs of one checkpoint: each model runs over a split at most once."""
 
     def __init__(self, evaluator: Evaluator, took_part: Iterable[int] = ()) -> None:
         splits, seed = evaluator.splits, evaluator.config.seed
@@ -84,7 +84,7 @@ class PredictionCache:
         key = split, id(state)
         if key not in self._known:
             self._known[key] = self.evaluator.outputs(state, self.samples[split].inputs)
-            self._kept.append(state)  # an id is free for another state once its owner is gone
+            self._kept.append(state)  # keeps the state alive, so that no other one gets its id
         return self._known[key]
 
     def _common(self, split: str) -> ModelOutput:
@@ -107,7 +107,7 @@ class PredictionCache:
         return logits, torch.from_numpy(samples.labels[some])
 
     def view(self, split: str, answers: Mapping[int, State]) -> ServerView:
-        """What a server can learn while it predicts a split."""
+        """What the server can see while it predicts a split."""
         return ServerView(
             outputs=lambda state: self.at(split, state),
             noise=lambda state: self.at("noise", state),

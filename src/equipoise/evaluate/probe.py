@@ -1,8 +1,9 @@
-"""How good the encoders are, whatever the merge: a ridge head on all of them, fitted on training images.
+"""Measures the encoders independently of the merge: a ridge head on all of them, fitted on training samples.
 
     x = [f_1/‖f_1‖, …, f_K/‖f_K‖]        accuracy/probe = accuracy of argmax x·W on test, W as in `server/ridge`
 
-The evaluator fits it with data that no server has. A merge far below its probe is to blame itself, not its clients.
+The evaluator fits it with data that no server has. If a merge scores far below its probe, the merge is at fault, not
+the clients.
 """
 
 from __future__ import annotations

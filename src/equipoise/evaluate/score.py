@@ -1,6 +1,6 @@
-"""Scoring a checkpoint: the merged thing on test and validation, and beside it what it has to be measured against.
+"""Scores a checkpoint: the server's predictions on test and validation, and references to compare them with.
 
-Beside: every other way to predict, the probe, and clients' own models. The best single client is chosen on
+References are all other predictors, the probe, and clients' own models. The best single client is chosen on
 validation; its figure, like every figure without "validation" in its name, is measured on test.
 """
 
@@ -31,7 +31,7 @@ NOTHING: Mapping[int, State] = MappingProxyType({})
 
 
 def questions_of(names: Iterable[str]) -> list[Question]:
-    """What these ways to predict ask, each question once."""
+    """The questions of these predictors, each once."""
     found = (question_of(PREDICTS.find(name).make) for name in names)
     return list(dict.fromkeys(question for question in found if question is not None))
 
@@ -43,9 +43,9 @@ def score(
     clients: Sequence[ClientUpdate],
     answers: Answers = NO_ANSWERS,
 ) -> Scores:
-    """The merged thing on all images, and the given clients' own models on `evaluate.client_images` of them.
+    """Scores of the server on all samples, and of the given clients' own models on `evaluate.client_images` of them.
 
-    Where nothing is merged the clients' models are the result, and are scored on all images.
+    Where nothing is merged, the clients' models are the result and are scored on all samples.
     """
     limit = None if predict is None else predictions.evaluator.config.evaluate.client_images
     scores: Scores = {}
@@ -65,7 +65,7 @@ def score(
 def predicted(
     predictions: PredictionCache, predict: str, merged: Merged, split: str, answers: Answers = NO_ANSWERS
 ) -> Tensor:
-    """Probabilities [N, C] of one way to predict on a split."""
+    """Probabilities [N, C] of one predictor on a split."""
     way = PREDICTS.find(predict).make
     question = question_of(way)
     given = NOTHING if question is None else answers[question]
@@ -74,7 +74,7 @@ def predicted(
 
 
 def question_bytes(question: Question | None, merged: Merged, answers: Answers) -> Scores:
-    """What goes down and up for the question: models that a client does not hold, and answers."""
+    """Bytes that a question sends down (models that a client does not hold) and up (answers)."""
     if question is None:
         return {(None, "bytes/told"): 0.0, (None, "bytes/asked"): 0.0}
     given = answers[question]
@@ -94,7 +94,7 @@ def beside(
     answers: Answers = NO_ANSWERS,
     names: Collection[str] | None = None,
 ) -> Scores:
-    """Every way to predict that this model allows, or those of `names`, on test and validation; and the probe."""
+    """Scores on test and validation of all predictors that this model allows, or those of `names`, and of the probe."""
     scores: Scores = {}
     for entry in predictors(merged, names or [predictions.evaluator.config.server.predict]):
         if names is not None and entry.name not in names:
@@ -107,8 +107,8 @@ def beside(
 
 
 def predictors(merged: Merged, own: Collection[str | None] = ()) -> list[Entry[Predict]]:
-    """The ways to predict that have what they need. Of plugins' ways only the run's `own`: what happens to be installed
-    changes no run."""
+    """The predictors whose needs are met. Of plugins' predictors only the run's `own`, so that installed packages do
+    not change a run."""
     has = {
         traits.PROTOTYPES: PROTOTYPES in merged.model,
         traits.BATCH_NORM: any(name.endswith("running_mean") for name in merged.model),
@@ -139,7 +139,7 @@ def _client_scores(validation: list[float], test: list[float], has_merged: bool)
 
 
 def chosen_clients(updates: Sequence[ClientUpdate], at_most: int, seed: int, step: int) -> list[ClientUpdate]:
-    """All clients when they are few, otherwise a seeded draw of `at_most`."""
+    """All clients if they are few, otherwise a seeded draw of `at_most`."""
     if len(updates) <= at_most:
         return list(updates)
     picked = stream(seed, "score-clients", step).choice(len(updates), at_most, replace=False)

@@ -1,10 +1,10 @@
-"""How far clients moved, and whether together.
+"""How far clients moved, and whether in the same direction.
 
     update/norm = ‖w_k − w‖        update/cosine = cos(w_k − w, Σ_j (n_j / n)·(w_j − w))
     branch/<name>/move = √mean((w_k − w)²) over the branch's weights, over the same of the backbone
 
-over trainable weights that are merged; w is what the clients started from. Squares and products are summed weight by
-weight, so that no more than a part of one weight of all clients is formed at a time.
+over trainable weights that are merged; w is what the clients started from. Squares and products are summed in parts of
+one weight at a time, to save memory.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from equipoise.evaluate.score import Scores
 from equipoise.server.optimise import trainable
 
 AT_ONCE = 2**22
-"""Numbers that are looked at together."""
+"""Number of elements that are processed together."""
 
 
 def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
-    """`start` holds what is merged; nothing, where everything is the clients' own."""
+    """`start` holds the merged weights; it is empty if everything stays with the clients."""
     if not start:
         return {}
     names, models = sorted(trainable(start)), [whole(update, start) for update in updates]
@@ -51,7 +51,7 @@ def update_scores(start: State, updates: Sequence[ClientUpdate]) -> Scores:
 
 
 def _moves(weights: Sequence[Tensor], start: Tensor) -> Iterator[Tensor]:
-    """w_k − w of one weight of all clients, [K, part of it]."""
+    """w_k − w of one weight for all clients, in parts [K, n]."""
     flat, origin = [weight.reshape(-1) for weight in weights], start.reshape(-1)
     size = max(1, AT_ONCE // len(weights))
     for first in range(0, len(origin), size):
@@ -65,6 +65,6 @@ def _squared(moves: Tensor) -> Tensor:
 
 
 def whole(update: ClientUpdate, start: State) -> State:
-    """The client's model, with the rows it does not hold as they were."""
+    """The client's model; rows that it does not hold are taken from `start`."""
     parts = {name: start[name].index_copy(0, rows, update.model[name]) for name, rows in update.rows.items()}
     return {**update.model, **parts}

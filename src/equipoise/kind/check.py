@@ -1,6 +1,6 @@
-"""Report what a set really holds: counts, labels or histories, values and checksums, beside what was published.
+"""Reports what a data set holds: counts, labels or histories, values and checksums, beside the published ones.
 
-A set that nothing is published of, the user's own or a plugin's, is reported without published sizes.
+Sets without published sizes, the user's own or a plugin's, are reported without them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from equipoise.data.source import SOURCES, data_folder, locate, search
 MANY = 50
 """More files than this are reported as one line."""
 OWN = {"own-file": "the file that data.file names", "own-folder": "the folder that data.folder names"}
-"""Traits of sets that are read from the user's own files, and where those are."""
+"""Traits of sets that are read from the user's own files, and the setting that locates them."""
 
 
 def overview(folder: Path | None) -> list[dict[str, Any]]:
-    """Every set there is, and whether its files are in the data folder."""
+    """All data sets, and whether their files are in the data folder."""
     return [_line(entry, data_folder(folder)) for entry in DATASETS]
 
 
@@ -37,7 +37,7 @@ def _line(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
 
 
 def known_of(entry: Entry[Any]) -> Known:
-    """What is published of a set; sizes are None where nothing is."""
+    """The published facts of a set; sizes are None if none are published."""
     unpublished: Known = kind_of(entry.name).load("unpublished")
     return KNOWN.get(entry.name, unpublished)
 
@@ -56,7 +56,7 @@ def _presence(entry: Entry[Any], folder: Path | None) -> dict[str, Any]:
 
 
 def examine(name: str, folder: Path | None, options: DataOptions | None = None) -> dict[str, Any]:
-    """Everything `equipoise data check` prints; a file with the wrong checksum is a DataError."""
+    """Everything that `equipoise data check` prints; a file with the wrong checksum is a DataError."""
     entry = DATASETS.find(name, "data")
     settings = options or entry.options.model_validate({"name": entry.name})
     assert isinstance(settings, DataOptions)
@@ -69,7 +69,7 @@ def examine(name: str, folder: Path | None, options: DataOptions | None = None) 
 
 
 def _paths(name: str, settings: DataOptions, folder: Path | None) -> tuple[Path, ...]:
-    """The files of a set; none of an embedded one, or of a plugin's that says nothing about its files."""
+    """The files of a set; empty for an embedded set, or a plugin's set that declares no files."""
     if name in OWN_FILES:
         return OWN_FILES[name](settings, folder)
     return locate(SOURCES[name], folder).files if name in SOURCES else ()
@@ -93,7 +93,7 @@ def _files(files: tuple[Path, ...], known: Known) -> list[dict[str, Any]]:
 
 
 def _file(path: Path, known: Known) -> dict[str, Any]:
-    """Size and sums of one file, and whether they are the published ones."""
+    """Size and checksums of one file, and whether they match the published ones."""
     sha256, md5, expected_md5 = file_digest(path, "sha256"), None, known.known_md5(path.name)
     expected, actual = known.sha256.get(path.name), sha256
     if expected_md5 is not None:

@@ -1,4 +1,4 @@
-"""Users' histories of items, in the order in which they met them."""
+"""Users' histories of items, in order of time."""
 
 from __future__ import annotations
 

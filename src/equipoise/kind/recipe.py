@@ -1,4 +1,4 @@
-"""The recipe of training, from a method without open answers and what a kind of data brings."""
+"""Makes the training recipe from a resolved method and the parts that a kind of data provides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kind of data: images, interactions, tabular rows. Everything that tells kinds apart is in one record per kind.
+"""A kind of data: images, interactions, tabular rows. One record per kind holds everything specific to it.
 
 To add a kind, write one file in this room that registers a `Kind`, and a reader in `data/` for its sets. Members that
 need torch are import paths, `module:name`, loaded on first use: settings are checked and reports are read without it.
@@ -17,13 +17,13 @@ from equipoise.config.blocks import DataOptions
 @dataclass(frozen=True, eq=False)
 class Kind:
     name: str
-    """What a set of this kind holds, in the plural, as messages say it: "images"."""
+    """The plural noun for messages: "images"."""
     options: type[DataOptions]
     """A data set is of this kind if its options extend these."""
     offers: frozenset[str]
-    """What splitters, models and methods may need (see `config/traits`): labels, pixels, histories …"""
+    """What this kind offers to splitters, models and methods (see `config/traits`): labels, pixels, histories …"""
     defaults: Mapping[str, str]
-    """Partition, model and method of a configuration that leaves them out."""
+    """Default partition, model and method."""
     aligned: str
     """A method for this kind that leaves λ to the balance block."""
     build: str
@@ -35,21 +35,21 @@ class Kind:
     inputs: str
     """The class of `data.inputs.Inputs`; empty where samples have no label."""
     common_encoder: str
-    """(shape, seed) → fixed features that everybody draws alike from the run's seed; empty as above."""
+    """(shape, seed) → fixed features, the same for everyone, drawn from the run's seed; empty as above."""
     content: str
     """(config, data folder) → hash of the data, before limits."""
     content_key: str
-    """(config) → text that is equal for configurations whose data has the same hash, so that it is read once."""
+    """(config) → a key that is equal for configurations whose data has the same hash, so that data is read once."""
     describe: str
-    """(content of the set, options, what was published, data folder) → what `equipoise data check` reports."""
+    """(content of the set, options, published facts, data folder) → what `equipoise data check` reports."""
     show: str
     """(report) → nothing: prints such a report for people."""
     unpublished: str
-    """A `data.known.Known` for sets that nothing is published of: the user's own, or a plugin's."""
+    """A `data.known.Known` for sets without published facts: the user's own, or a plugin's."""
     figures: tuple[str, ...]
     """The report's figures, in their order: (source, words) → figures, as import paths."""
     unread: tuple[str, ...] = ()
-    """Settings that nothing reads for this kind of data."""
+    """Settings that have no effect for this kind of data."""
 
     def load(self, member: str) -> Any:
         """The function or class behind a member, as in `kind.load("build")`."""

@@ -1,6 +1,6 @@
-"""What the machines that run clients hold, whatever the kind of data: a site.
+"""A site holds what the machines that run clients need, for any kind of data.
 
-A site makes the recipe of training, answers what servers ask, and can be sent to another process as arrays and facts.
+It makes the training recipe, answers the server's questions, and can be sent to another process as arrays and facts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Shared = tuple[Arrays, Mapping[str, Any]]
 
 
 class Site(Protocol):
-    """The configuration, the training data, and who owns which."""
+    """The configuration, the training data and its owners."""
 
     @property
     def config(self) -> Config: ...
@@ -38,17 +38,17 @@ class Site(Protocol):
 
     @property
     def is_listed(self) -> bool:
-        """Whether all clients can be gone through; not where they are drawn when they are asked for."""
+        """Whether all clients can be iterated over; False if they are generated on demand."""
 
     @property
     def together(self) -> int:
         """How many clients train along one axis."""
 
     def counts(self, client: int) -> Labels:
-        """How many samples of each class a client has."""
+        """A client's number of samples of each class."""
 
     def samples(self, client: int) -> int:
-        """How many samples a client has."""
+        """A client's number of samples."""
 
     def is_idle(self, client: int, step: int) -> bool:
         """Whether a client has nothing to train on at that step."""
@@ -56,13 +56,13 @@ class Site(Protocol):
     def recipe(self) -> Recipe: ...
 
     def answer(self, recipe: Recipe, task: Task) -> State:
-        """What a client says to the task's question."""
+        """A client's answer to the task's question."""
 
     def multiply_adds(self) -> int | None:
-        """Of one sample's forward pass; None where nobody counts them."""
+        """Multiply-adds of one sample's forward pass; None if they are not counted."""
 
     def shared(self) -> Shared:
-        """What other processes need to have the same site: arrays, and facts as JSON takes them."""
+        """What other processes need to build the same site: arrays, and facts as JSON values."""
 
 
 def nothing(start: State) -> State:
@@ -71,20 +71,20 @@ def nothing(start: State) -> State:
 
 @dataclass(frozen=True)
 class Built:
-    """What a kind of data makes of a configuration."""
+    """What a kind of data builds from a configuration."""
 
     partition: Partition
     site: Site
     judge: Judge
     model: nn.Module
     notes: tuple[Event, ...] = ()
-    """What the data's reader had to say."""
+    """Notes of the data's reader."""
     first_broadcast: Callable[[State], State] = nothing
     """The common start → what the server sends beside it before the first step."""
 
 
 def ragged(name: str, parts: Sequence[Indices]) -> dict[str, NDArray[Any]]:
-    """Arrays of different lengths as one, and where each begins."""
+    """Arrays of different lengths concatenated, and the offset of each."""
     return {name: np.concatenate(parts), f"{name}.bounds": np.cumsum([0, *(len(part) for part in parts)])}
 
 

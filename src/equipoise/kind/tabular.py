@@ -17,7 +17,7 @@ RANDOM_FEATURES = 256
 
 
 def common_encoder(shape: tuple[int, ...], seed: int) -> nn.Module:
-    """Random features relu(R·x + b), which nobody trains."""
+    """Random features relu(R·x + b), which are not trained."""
     import torch
 
     with torch.random.fork_rng(devices=[]):

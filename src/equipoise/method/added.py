@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def added(method: Resolved, config: Config) -> Resolved:
-    """With the terms of `client.terms` and the merge of `server.aggregate`; refused where it has no place for them."""
+    """The method with the terms of `client.terms` and the merge of `server.aggregate`, if it can take them."""
     aggregate = config.server.aggregate
     with_all = _with_terms(method, config) if config.client.terms else method
     return with_all if aggregate is None else _with_merge(with_all, config.method.name, aggregate)

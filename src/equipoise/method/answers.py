@@ -5,7 +5,7 @@ who chooses λ                    balance
 how does the server merge        merge
 how does the merged thing predict  predict
 
-Beside them: the exchange, which says what travels between server and clients.
+A sixth part, the exchange, says what travels between server and clients.
 """
 
 from __future__ import annotations
@@ -62,20 +62,20 @@ class Exchange:
     down: bool = True
     """The merged model goes back to the clients each round."""
     up: bool = True
-    """Clients' models go to the server; if not, reports are all that it gets."""
+    """Clients' models go to the server; otherwise it gets reports only."""
     report: Report | None = None
-    """What a client sends beside its model, made from its finished task."""
+    """What a client sends beside its model, computed from its finished task."""
     keep: Report | None = None
-    """What a client keeps for its next task, made from its finished task."""
+    """What a client keeps for its next task, computed from its finished task."""
     begin: Callable[[State], State] | None = None
-    """What a client holds before its first task, from the model that the server sent."""
+    """What a client holds before its first task, computed from the model that the server sent."""
     personal: Callable[[nn.Module], Collection[str]] = nobody
     """Weights and buffers of the model that stay with their client, beside the groups of `server.personal`."""
 
 
 @dataclass(frozen=True)
 class Teacher:
-    """A model that the server trains on its public pool before the first step, and how many of its features go down.
+    """A model that the server trains on its public pool before the first step, and how many of its features it sends.
 
     They go down once, as `<name>.features` and `<name>.labels`.
     """
@@ -90,15 +90,15 @@ class Teacher:
 class Method:
     """The defaults are FedAvg's answers, so a method's file shows only what it changes.
 
-    Method files are read when settings are checked, which takes no torch: they import what does where it is used.
+    Settings are checked without torch, and import method files: these import code that needs torch where it is used.
     """
 
     objective: Objective | Literal[Chosen.BY_KIND] = BY_KIND
-    """By the kind of data: the plain loss of what is learnt."""
+    """Left to the kind of data: its plain loss."""
     balance: Balance | Literal[Chosen.BY_CONFIGURATION] = NO_LAMBDA
-    """By the configuration: any policy, the one that the balance block names."""
+    """Left to the configuration: the policy that the balance block names."""
     merge: Merge | Literal[Chosen.BY_CONFIGURATION] = field(default_factory=by_samples)
-    """By the configuration: the mean, with prototypes merged as `server.merge` says."""
+    """Left to the configuration: the mean, with prototypes merged as `server.merge` says."""
     predict: str | None = "parameter-average"
     """A name of `server/`, unless `server.predict` gives another; None: clients' own models are the result."""
     exchange: Exchange = Exchange()
@@ -108,15 +108,15 @@ class Method:
     head: Head | None = None
     """What turns features into logits; None: a linear layer."""
     network: Callable[[Classifier], Classifier] | None = None
-    """What is trained in place of the configured network, made from it."""
+    """(network) → the module to train in place of the configured network."""
     phases: tuple[Phase, ...] = ()
-    """What is trained in which epochs of a round; nothing: everything in all of them."""
+    """Which groups are trained in which epochs of a round; empty: all groups in all epochs."""
     teacher: Teacher | None = None
     for_kind: Any = None
-    """What only one kind of data needs of the method; its site reads it."""
+    """Settings for one kind of data only; its site reads them."""
     stacks: bool = False
-    """Whether an objective of its own can be mapped over clients: torch.vmap takes it, what fills up a batch has no
-    share in it, and it remembers nothing from step to step."""
+    """Whether the method's own objective can be mapped over clients: it works under torch.vmap, ignores the padding of
+    a batch, and remembers nothing from step to step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,9 +127,9 @@ class Resolved(Method):
     balance: Balance
     merge: Merge
     carries: bool = False
-    """Whether clients go on from their own model, because nothing is sent down to them."""
+    """Whether clients continue from their own models, because nothing is sent down."""
 
     @property
     def headline(self) -> str:
-        """What a table of labelled samples shows: the merged model's accuracy, or the clients' mean."""
+        """The metric that tables show for labelled samples: the merged model's accuracy, or the clients' mean."""
         return "accuracy/merged" if self.predict is not None else "accuracy/clients"

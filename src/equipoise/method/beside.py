@@ -1,4 +1,4 @@
-"""What methods share whose clients keep one number beside every weight: it is zero before their first task."""
+"""Shared by methods whose clients keep one number per weight, which is zero before their first task."""
 
 from __future__ import annotations
 

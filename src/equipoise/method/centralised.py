@@ -1,4 +1,4 @@
-"""Centralised: one client holds everybody's data. The ceiling that federation is measured against.
+"""Centralised: one client holds all data. The upper bound that federation is compared with.
 
 base = cls        align = 0        λ = 0        merge = its one model        predict = that model
 """

@@ -1,10 +1,10 @@
-"""Ditto: beside the common model every client trains one of its own, held near the common one.
+"""Ditto: every client also trains a personal model, which is held near the common one.
 
 base = cls(v) + cls(w)        align = ½‖v − w_t‖²        λ = the balance block
 merge = mean by samples, of w        predict = none: every client's own v is the result
-Source: Li et al., "Ditto: Fair and Robust Federated Learning Through Personalization", 2021. Both learn in one pass;
-v is held to what the server sent, so neither sees the other. A policy that scales base scales w's loss, too, and
-client.clip is of both gradients together.
+Source: Li et al., "Ditto: Fair and Robust Federated Learning Through Personalization", 2021. Both train in one pass;
+v is pulled towards what the server sent, so v and w do not affect each other. A policy that scales base also scales
+w's loss, and client.clip applies to both gradients together.
 """
 
 from __future__ import annotations

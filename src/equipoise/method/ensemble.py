@@ -1,4 +1,4 @@
-"""Ensembles: every client's model answers, and the answers are averaged by samples.
+"""Ensembles: the predictions of all clients' models are averaged by samples.
 
 base = cls        align = 0        λ = 0        merge = mean by samples (it goes down, with rounds)
 predict = Σ (n_k/n)·softmax(logits_k), or softmax of the mean logits for `logit-ensemble`

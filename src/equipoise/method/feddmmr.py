@@ -1,4 +1,4 @@
-"""FedDMMR: a sequential recommender whose experts read what items look like and what is said of them.
+"""FedDMMR: a sequential recommender with experts that read image and text features of remembered items.
 
 base = next item + w_lb·lb        align = contrast between the experts, surprise weighing samples        λ = any policy
 merge = mean by samples, then a server optimiser; centres of clients' memories clustered anew        predict = the model
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
 
 class ServerStep(Options):
-    """What the server does with the mean of the clients."""
+    """The server's optimiser step on the mean of the clients."""
 
-    optimiser: Literal["none", "momentum", "adam"] = Field("adam", description="of the server")
+    optimiser: Literal["none", "momentum", "adam"] = Field("adam", description="the server's optimiser")
     lr: float = Field(0.015, gt=0, description="η, the server's learning rate")
     beta1: float = Field(0.9, ge=0, lt=1, description="β₁, or the momentum")
     beta2: float = Field(0.98, ge=0, lt=1, description="β₂ of Adam")
     tau: float = Field(1e-6, gt=0, description="τ of Adam, how adaptive the step may become")
-    schedule: Schedule = Field("cosine", description="s(p) of the whole run, by which η goes")
+    schedule: Schedule = Field("cosine", description="s(p) over the whole run, which multiplies η")
 
 
 class FeddmmrOptions(MethodOptions):
     name: str = "feddmmr"
-    loss: LossKind = Field("unmet", description="over items not met before, the whole catalogue, or items drawn")
-    negatives: int = Field(200, ge=1, description="how many items a sampled loss draws, of those the user never met")
+    loss: LossKind = Field("unmet", description="loss over items not met before, the whole catalogue, or sampled items")
+    negatives: int = Field(200, ge=1, description="number of items a sampled loss draws from those the user never met")
     tau: float = Field(0.07, gt=0, description="τ of the contrast, the same for every sample")
-    alpha: float = Field(0.5, ge=0, description="α, how much surprise weighs")
+    alpha: float = Field(0.5, ge=0, description="α, the strength of weighting by surprise")
     weighting: Weighting = Field("instance", description="how surprise acts: per sample, not at all, or two failures")
-    load: float = Field(0.01, ge=0, description="w_lb, the weight of balanced use of the experts")
-    memory: Literal["dynamic", "recent"] = Field("dynamic", description="what the experts read of the user's past")
-    store: MemoryOptions = Field(MemoryOptions(), description="what a dynamic memory writes, keeps and reads")
-    prototypes: int = Field(5, ge=1, description="centres of its memory that a client reports")
+    load: float = Field(0.01, ge=0, description="w_lb, the weight of the load-balancing loss")
+    memory: Literal["dynamic", "recent"] = Field("dynamic", description="whether experts read a memory or recent items")
+    store: MemoryOptions = Field(MemoryOptions(), description="settings of the dynamic memory")
+    prototypes: int = Field(5, ge=1, description="number of cluster centres of its memory that a client reports")
     common: int = Field(0, ge=0, description="rows of the global memory that every client reads; 0: there is none")
     server: ServerStep = Field(ServerStep(), description="the server's optimiser")
 

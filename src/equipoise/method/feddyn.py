@@ -1,7 +1,7 @@
-"""FedDyn: every client's loss gets a term of its own, under which all clients' optima move to the common one.
+"""FedDyn: every client's loss gets a dynamic regulariser that moves the clients' optima to the common one.
 
 base = cls        align = (α/2)·‖w − w_t‖² − ⟨h_k, w⟩        λ = 1        keep h_k ← h_k − α·(w_k − w_t)
-merge: h ← h − (α/N)·Σ_k (w_k − w), w ← mean_k w_k − h/α, every client counting alike        predict = the merged model
+merge: h ← h − (α/N)·Σ_k (w_k − w), w ← mean_k w_k − h/α, clients with equal weight        predict = the merged model
 Source: Acar et al., "Federated Learning Based on Dynamic Regularization", 2021, algorithm 1.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 class FeddynOptions(MethodOptions):
     name: str = "feddyn"
-    alpha: float = Field(0.1, gt=0, description="α, how strongly clients are held to what the server sent")
+    alpha: float = Field(0.1, gt=0, description="α, how strongly clients are pulled towards what the server sent")
 
 
 @METHODS.register("feddyn", options=FeddynOptions, traits=(NEEDS_ROUNDS, OWN_MERGE))

@@ -1,4 +1,4 @@
-"""FedETF: the classifier is a fixed simplex that all clients share, so only encoders have to agree.
+"""FedETF: all clients share a fixed simplex as the classifier and train only encoders.
 
 base = balanced cls of logits κ·z·Aᵀ        align = 0        λ = 0        merge = mean by samples
 predict = the merged model

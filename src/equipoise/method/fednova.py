@@ -1,4 +1,4 @@
-"""FedNova: FedAvg in which nobody counts more for having taken more steps.
+"""FedNova: FedAvg with normalised updates, so that clients with more steps do not weigh more.
 
 base = cls        align = 0        λ = 0        report a_k = Σ_j η_j·(1 − ρ^j)/(1 − ρ), η·τ_k without momentum
 merge: w ← w + a·Σ_k (n_k/n)·(w_k − w)/a_k, a = Σ_k (n_k/n)·a_k        predict = the merged model

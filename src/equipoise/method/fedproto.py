@@ -1,7 +1,7 @@
 """FedProto: clients keep their models and share class means of their features.
 
 base = cls        align = mean_i ‖f_i − m_{y_i}‖²/D        λ = lam        merge: m_c = Σ_k n_kc·m_kc / Σ_k n_kc
-predict = nearest-mean, on the mean of all encoders' features, which go up once, at the end
+predict = nearest-mean, on the mean of all encoders' features; encoders go up once, at the end
 Source: Tan et al., "FedProto", 2022. With one-shot communication no mean goes down: align is zero.
 """
 

@@ -1,4 +1,4 @@
-"""FedProx: FedAvg that stays near what the server sent.
+"""FedProx: FedAvg with a proximal term that keeps clients near what the server sent.
 
 base = cls        align = ½‖w − w_t‖²        λ = μ        merge = mean by samples        predict = the merged model
 """

@@ -1,4 +1,4 @@
-"""FedRep: a common encoder, and a head of one's own. Every round trains first the head, then the encoder.
+"""FedRep: a common encoder and personal heads. Every round trains the head first, then the encoder.
 
 base = cls        align = 0        λ = 0        merge = mean by samples, of the encoder
 predict = none: every client's own model is the result
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class FedrepOptions(MethodOptions):
     name: str = "fedrep"
     head_epochs: int = Field(
-        1, ge=1, description="epochs of a round, the first ones, that train the head; the rest train the encoder"
+        1, ge=1, description="first epochs of a round, which train the head; the rest train the encoder"
     )
 
 

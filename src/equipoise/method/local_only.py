@@ -1,4 +1,4 @@
-"""Local only: nobody shares anything. The figure is the mean of the clients' own models on the common test set.
+"""Local only: clients share nothing. The figure is the mean of the clients' own models on the common test set.
 
 base = cls        align = 0        λ = 0        merge = none        predict = none
 """

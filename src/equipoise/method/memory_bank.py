@@ -1,4 +1,4 @@
-"""FAFI whose contrast also sees features that the client remembers from earlier steps.
+"""FAFI with a memory bank: the contrast uses features from earlier steps as extra negatives.
 
 base = cls + con + pf + pp, con with a memory of M features as extra negatives        align = 0        λ = 0
 merge = mean by samples, prototypes as server.merge says        predict = feature-average
@@ -18,7 +18,7 @@ MEMORY = "memory"
 
 class MemoryBankOptions(PrototypeOptions):
     name: str = "memory-bank"
-    size: int = Field(1024, ge=1, description="M, how many features a client remembers")
+    size: int = Field(1024, ge=1, description="M, number of features in the memory bank")
 
 
 @METHODS.register("memory-bank", options=MemoryBankOptions, traits=(PROTOTYPES,))

@@ -1,9 +1,9 @@
-"""MOON: features are drawn to those of the server's model, away from those of the client's last one.
+"""MOON: features are pulled towards those of the server's model, away from those of the client's last model.
 
 base = cls        align = mean_i −log( e^{s_i/τ} / (e^{s_i/τ} + e^{p_i/τ}) )        λ = the balance block
 s = cos(z, z of the server's model)        p = cos(z, z of the client's last model)        keep the client's last model
 merge = mean by samples        predict = the merged model
-Source: Li et al., "Model-Contrastive Federated Learning", 2021; z is what the head reads, without a projection head.
+Source: Li et al., "Model-Contrastive Federated Learning", 2021; z is the head's input; there is no projection head.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What methods with learned prototypes share: their settings, their head, their four base terms, their server.
+"""Shared by methods with learned prototypes: settings, head, the four base terms, server.
 
 base = cls + con + pf + pp        logits from prototypes        features averaged against merged prototypes
 """
@@ -44,7 +44,7 @@ def prototype_head(options: PrototypeOptions) -> Head:
 
 
 def four_terms(options: PrototypeOptions, bank: str | None = None) -> dict[str, Term]:
-    """`bank` names where the contrast finds extra negatives."""
+    """The four terms; `bank` names the source of extra negatives for the contrast."""
     from equipoise.objective.classify import cross_entropy
     from equipoise.objective.contrast import contrast
     from equipoise.objective.prototypes import prototype_feature, prototype_prototype

@@ -1,4 +1,4 @@
-"""FAFI with public features as extra negatives: a teacher learns the server's pool, its features go down once.
+"""FAFI with public features as extra negatives: a teacher is trained on the server's pool, its features go down once.
 
 two-stage     base = con alone in the first epochs of every cycle, then cls + con + pf + pp        λ = 0
 public-bank   base = cls + pf + pp        align = con        λ = the balance block (curriculum, adaptive, constant)
@@ -22,7 +22,7 @@ class PublicBankOptions(PrototypeOptions):
     name: str = "public-bank"
     tau: float = Field(0.5, gt=0, description="τ of the supervised contrast")
     teacher_epochs: int = Field(20, ge=1, description="epochs of the server's teacher on the public pool")
-    features: int = Field(4096, ge=1, description="public features that are sent, at most one per image of the pool")
+    features: int = Field(4096, ge=1, description="public features that are sent, at most one per sample of the pool")
 
 
 class TwoStageOptions(PublicBankOptions):

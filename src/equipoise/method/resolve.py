@@ -1,10 +1,11 @@
-"""From a configuration to its method, with every answer that the method leaves open filled in. Done once per run."""
+"""Resolves a configuration's method: fills in every answer that the method leaves open. Done once per run."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from equipoise.balance.policy import Balance
 from equipoise.client.groups import personal
 from equipoise.config.schema import Config
 from equipoise.core.errors import PluginError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def personal_weights(config: Config, method: Method, model: nn.Module) -> frozenset[str]:
-    """Weights and buffers that stay with their client: those of `server.personal`, and those that the method keeps."""
+    """Weights and buffers that stay with their client: those of `server.personal`, and the method's own."""
     return personal(config, model.groups) | frozenset(method.exchange.personal(model))  # type: ignore[arg-type]
 
 
@@ -28,7 +29,7 @@ def resolve(config: Config) -> Resolved:
     if method.objective is BY_KIND:
         answers |= {"objective": config.kind.load("plain_loss")(), "stacks": True}
     if method.balance is BY_CONFIGURATION:
-        answers["balance"] = BALANCES.find(config.balance.name).make(config.balance)
+        answers["balance"] = _policy(config)
     if method.merge is BY_CONFIGURATION:
         from equipoise.server.prototypes import merge_prototypes
 
@@ -38,8 +39,17 @@ def resolve(config: Config) -> Resolved:
     return added(resolved, config)
 
 
+def _policy(config: Config) -> Balance:
+    entry = BALANCES.find(config.balance.name)
+    policy = entry.make(config.balance)
+    if not isinstance(policy, Balance):
+        what = f"balance '{entry.name}' gives no policy: expected equipoise.balance.policy.Balance, got {policy!r}"
+        raise PluginError(what, where=str(entry.origin), fix="return Balance(start, weigh)")
+    return policy
+
+
 def made(config: Config) -> Method:
-    """The method as it answers by itself."""
+    """The method with its own answers, before others are filled in."""
     entry = METHODS.find(config.method.name)
     method = entry.make(config.method)
     if not isinstance(method, Method):

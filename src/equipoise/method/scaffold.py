@@ -1,8 +1,8 @@
-"""SCAFFOLD: every client corrects its drift by how its gradients differ from everybody's.
+"""SCAFFOLD: every client corrects its drift by the difference between its own and the average gradient.
 
 base = cls        align = Σ ⟨c − c_k, w⟩        λ = 1        keep c_k ← c_k + Δc_k        report Δc_k
 Δc_k = (w_t − w_k)/a_k − c, a_k = steps·lr (with momentum as in FedNova)        merge: w ← w + η·(mean_k w_k − w),
-c ← c + Σ_k Δc_k / N, every client counting alike        predict = the merged model
+c ← c + Σ_k Δc_k / N, clients with equal weight        predict = the merged model
 Source: Karimireddy et al., "SCAFFOLD: Stochastic Controlled Averaging", 2020, algorithm 1 with option II.
 """
 

@@ -1,8 +1,9 @@
-"""Statistics only: nobody trains. Clients send sums of features of the common start, the server solves the head.
+"""Statistics only: no training. Clients send sums of features of the common start, and the server solves the head.
 
 base = 0        align = 0        λ = 0        merge: W = (Σ_k G_k + r·I)⁻¹ Σ_k S_k, as in `server/ridge`
 predict = the start's encoder with that head
-G and S hold what class means and covariances hold, and add up: the result does not depend on how the data is split.
+G and S carry the same information as class means and covariances, and add up over clients: the result does not depend
+on how the data is split.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from equipoise.config.blocks import ModelOptions
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, PluginError
 from equipoise.core.machine import memory
 from equipoise.core.registry import MODELS
 from equipoise.core.streams import stream_seed
@@ -33,6 +33,7 @@ def build_model(
 ) -> Classifier:
     """A classifier with a linear head, or with the head that a method provides."""
     model = _made(options, seed, shape, n_classes)
+    _require(model, Classifier, options)
     assert isinstance(model, Classifier)
     if head is not None:
         model.head = head(model.n_features, n_classes, seed)
@@ -42,8 +43,16 @@ def build_model(
 def build_recommender(options: ModelOptions, n_items: int, features: Mapping[str, Features], seed: int) -> Recommender:
     """A recommender for a catalogue of `n_items`; `features` are those that its experts read."""
     model = _made(options, seed, n_items, features)
+    _require(model, Recommender, options)
     assert isinstance(model, Recommender)
     return model
+
+
+def _require(model: object, kind: type[nn.Module], options: ModelOptions) -> None:
+    if not isinstance(model, kind):
+        entry = MODELS.find(options.name)
+        what = f"model '{entry.name}' gives no {kind.__name__}: got {type(model).__name__}"
+        raise PluginError(what, where=str(entry.origin), fix=f"return a {kind.__module__}.{kind.__name__}")
 
 
 def _made(options: ModelOptions, seed: int, *about: Any) -> nn.Module:
@@ -69,7 +78,8 @@ def _require_room(options: ModelOptions, about: tuple[Any, ...]) -> None:
             return
         size = float("inf")
     else:
-        size = COPIES * sum(param.numel() * param.element_size() for param in model.parameters())
+        parameters = model.parameters() if isinstance(model, nn.Module) else ()
+        size = COPIES * sum(param.numel() * param.element_size() for param in parameters)
     if size > memory():
         what = f"model '{options.name}' with these settings does not fit into memory"
         needs = f"it takes {size / 2**30:,.0f} GiB to train, and this machine has {memory() / 2**30:,.0f}"

@@ -21,7 +21,7 @@ from equipoise.core.errors import PartitionError
 from equipoise.core.streams import stream
 from equipoise.core.values import Event, Indices, Samples
 from equipoise.data.scenario import concerned, drawn_shift, noisy_labels
-from equipoise.data.splits import Origin, Splits
+from equipoise.data.splits import SampleNumbers, Splits
 from equipoise.partition.divide import Partition, certified, divide
 from equipoise.partition.file import FileOptions, read_split
 from equipoise.partition.local_test import local_tests
@@ -59,9 +59,9 @@ def partition_of(options: PartitionOptions, splits: Splits, seed: int, folder: P
     return replace(partition, ids=split.ids, source=split.digest)
 
 
-def origin_of(splits: Splits) -> Origin:
+def origin_of(splits: Splits) -> SampleNumbers:
     n = len(splits.train)
-    return splits.origin or Origin(np.arange(n), n)
+    return splits.origin or SampleNumbers(np.arange(n), n)
 
 
 def with_scenario(

@@ -24,7 +24,7 @@ from equipoise.core.errors import DataError, PartitionError
 from equipoise.core.registry import SPLITTERS
 from equipoise.core.values import Indices, Labels
 from equipoise.data.source import data_folder
-from equipoise.data.splits import Origin
+from equipoise.data.splits import SampleNumbers
 from equipoise.partition.split_rows import NOBODY, SplitRows, read_rows
 
 WHERE = "partition.file"
@@ -81,7 +81,7 @@ class Split:
 @SPLITTERS.register("file", aliases=("from-file",), options=FileOptions, traits=("own-file",))
 def file(labels: Labels, n_classes: int, options: FileOptions, rng: np.random.Generator) -> list[Indices]:
     """The split of labels that are a whole training set; `allot` splits what is left of one."""
-    whole = Origin(np.arange(len(labels)), len(labels))
+    whole = SampleNumbers(np.arange(len(labels)), len(labels))
     return read_split(options, whole.size, None).among(whole.numbers, options)
 
 

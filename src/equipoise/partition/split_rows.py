@@ -14,7 +14,7 @@ from equipoise.core.errors import DataError, PartitionError
 from equipoise.core.values import Indices, Mask
 from equipoise.data.columns import ids_of, read_table
 from equipoise.data.interactions import Ids
-from equipoise.data.splits import Origin
+from equipoise.data.splits import SampleNumbers
 from equipoise.partition.divide import Partition
 
 NOBODY = -1
@@ -66,7 +66,7 @@ def _read_array(path: Path, size: int) -> SplitRows:
     return SplitRows(np.arange(size), owner, owner != NOBODY)
 
 
-def owners_of(partition: Partition, origin: Origin) -> Indices:
+def owners_of(partition: Partition, origin: SampleNumbers) -> Indices:
     """The client of each sample of the whole training set, −1 where it has none or was held out."""
     if partition.overlaps:
         what = f"clients of partition '{partition.name}' share samples, and a split file gives each to one client"

@@ -2,8 +2,8 @@
 
     updates = engine.map(tasks of the cohort)        server = merge(server, updates)
 
-With rounds the server's model goes down at each step. With one-shot communication nothing does: every client goes on
-from its own model, and the merge at a checkpoint only observes, so it starts from the common start each time.
+With rounds the server's model goes down at each step. With one-shot communication nothing goes down: every client
+continues from its own model, and the merge at a checkpoint only observes, so it always starts from the common start.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Tick = Callable[[int, int, int, Result], None]
 
 @dataclass(frozen=True)
 class Begun:
-    """A step under way: what clients were asked to do, and their answers as they come."""
+    """A step in progress: the clients' tasks, and their results as they come."""
 
     step: int
     tasks: Sequence[Task]
@@ -36,7 +36,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class Advanced:
-    """A step after its merge, before anything is scored."""
+    """A step after its merge, before scoring."""
 
     step: int
     tasks: Sequence[Task]
@@ -54,7 +54,7 @@ def begin(federation: Federation, engine: Engine, snapshot: Snapshot, step: int)
 
 
 def advance(federation: Federation, engine: Engine, snapshot: Snapshot, begun: Begun, tick: Tick) -> Advanced:
-    """Wait for the clients of a step, and merge what may be merged."""
+    """Wait for the clients of a step, and merge the updates that pass the checks."""
     step, results = begun.step, []
     for result in begun.answers:
         results.append(result)
@@ -67,13 +67,13 @@ def advance(federation: Federation, engine: Engine, snapshot: Snapshot, begun: B
 
 
 def _server_now(federation: Federation, snapshot: Snapshot, step: int) -> ServerState:
-    """The server's state as a merge sees it, with all that goes down beside the model."""
+    """The server's state as the merge gets it, with everything that goes down beside the model."""
     progress, n_clients = step / federation.config.steps, federation.n_clients
     return replace(snapshot.server, broadcast=snapshot.broadcast, progress=progress, n_clients=n_clients)
 
 
 def plan(federation: Federation, snapshot: Snapshot, step: int) -> list[Task]:
-    """Who trains, and from what."""
+    """The tasks of a step: which clients train, and from which model."""
     epochs = federation.clock.span(step) if federation.method.trains else range(0)
     shared = {**(federation.start if federation.carries else snapshot.server.model), **snapshot.broadcast}
     clients = [client for client in cohort(federation, step) if client not in snapshot.stopped]
@@ -81,9 +81,9 @@ def plan(federation: Federation, snapshot: Snapshot, step: int) -> list[Task]:
 
 
 def cohort(federation: Federation, step: int) -> list[int]:
-    """The clients of a step: a fraction, drawn anew each round; with one-shot communication once.
+    """The clients of a step: a fraction, drawn anew each round; with one-shot communication, drawn once.
 
-    Whoever has nothing to train on at that step is replaced by somebody who has, as long as there is anybody.
+    A client with nothing to train on at that step is replaced by one that has data, as long as there is one.
     """
     roster, n_clients = federation.roster, federation.n_clients
     size = max(1, round(federation.config.server.fraction * n_clients))
@@ -98,7 +98,7 @@ def cohort(federation: Federation, step: int) -> list[int]:
 
 
 def admitted(results: Sequence[Result], like: State, step: int) -> tuple[list[ClientUpdate], list[Event]]:
-    """The updates that may be merged and an event for each that may not, in client order, whoever answered first."""
+    """The updates that may be merged, and an event for each that may not, in client order."""
     updates, events = [], []
     for result in sorted(results, key=lambda result: result.client):
         if isinstance(result, ClientFailure):
@@ -116,7 +116,7 @@ def admitted(results: Sequence[Result], like: State, step: int) -> tuple[list[Cl
 def merge(
     federation: Federation, snapshot: Snapshot, updates: Sequence[ClientUpdate], results: Sequence[Result], step: int
 ) -> tuple[Snapshot, Merged]:
-    """The state after a step, and what is scored."""
+    """The state after a step, and the merged result to score."""
     given = {update.client for update in updates}
     if federation.carries:
         own = {**snapshot.own, **{update.client: update.own for update in updates}}
@@ -133,7 +133,7 @@ def merge(
 
 
 def carried(federation: Federation, update: ClientUpdate) -> ClientState:
-    """What a client keeps from round to round: what is personal, its policy and its memory."""
+    """What a client keeps from round to round: its personal weights, its policy and its memory."""
     if update.own.handle:
         return ClientState(handle=update.own.handle)
     mine = {name: update.model[name] for name in federation.personal}

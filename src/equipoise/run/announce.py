@@ -1,4 +1,4 @@
-"""What the store is told of a run before its first step: its settings, its partition, its clients, its surroundings."""
+"""Records a run in the store before its first step: settings, partition, clients, environment."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def announce(store: Store, run_id: str, request: Request, federation: Federation
 
 
 def folder_of(run: Run, given: Path | None) -> Path | None:
-    """Where a run's data lies: as given now, or where it lay then."""
+    """The data folder of a run: the given one, or the one it was run with."""
     known = run.environment.get("data_path")
     return given or (Path(known) if known else None)
 
 
 def require_same_data(run: Run, federation: Federation, folder: Path | None) -> dict[str, Any]:
-    """What surrounds the federation now; refused if its data is not what the run began with."""
+    """The federation's current environment; refused if its data is not the data that the run began with."""
     here = surroundings(federation, folder)
     if here["content"] != run.environment["content"] or federation.partition.fingerprint != run.partition:
         what = f"the data is not what run '{run.run_id}' began with"
@@ -82,7 +82,7 @@ def require_same_data(run: Run, federation: Federation, folder: Path | None) -> 
 
 
 def surroundings(federation: Federation, data_path: Path | None) -> dict[str, Any]:
-    """What the numbers depend on beside the configuration: the data's folder and content, and what computes."""
+    """What the numbers depend on beside the configuration: folder and content of the data, software and machine."""
     folder = data_folder(data_path)
     plugins = [plugin.model_dump(exclude={"source"}) for plugin in federation.config.plugins]
     return {
@@ -106,6 +106,6 @@ def changes_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Even
 
 
 def _index_map(indices: Sequence[Indices]) -> bytes:
-    """The partition itself: clients' images one after another, and where each client's begin."""
+    """The partition itself: the clients' sample indices one after another, and the offset of each client."""
     bounds = np.cumsum([0, *(len(index) for index in indices)])
     return encode({}, {"owned": torch.from_numpy(np.concatenate(indices)), "bounds": torch.from_numpy(bounds)})

@@ -1,4 +1,4 @@
-"""What a server asks its clients before it can predict: every question is a task for each client, like any other."""
+"""Asks clients the questions that a server needs answered to predict; a question is a task like any other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_STATE = ClientState()
 
 
 def ask(engine: Engine, roster: Roster, merged: Merged, questions: Iterable[Question], step: int) -> Answers:
-    """The clients' answers to each question; a client that gives none is an error, for nobody can answer for it."""
+    """The clients' answers to each question; a missing answer is an error, since no other client can give it."""
     return {question: _answers(engine, tasks_of(roster, merged, question, step)) for question in questions}
 
 
@@ -34,7 +34,7 @@ def _answers(engine: Engine, tasks: Sequence[Task]) -> dict[int, State]:
 
 
 def tasks_of(roster: Roster, merged: Merged, question: Question, step: int) -> list[Task]:
-    """A task for everybody who is asked; models that a client has already do not go down."""
+    """A task for every client that is asked; models that a client already has are not sent."""
     clients, nothing = ordered(merged), range(0)
     if question.through == "own":
         return [Task(step, each.client, nothing, {}, ClientState(model=each.model), question) for each in clients]

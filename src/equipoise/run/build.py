@@ -1,4 +1,4 @@
-"""From a configuration to everything a run needs. The kind of data builds its own part."""
+"""Builds everything that a run needs from its configuration. The kind of data builds its own part."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from equipoise.server.merge import ServerState
 class Federation:
     """A run before its first step. `start` is the model every client begins with.
 
-    The server knows its clients by the roster. The site is for engines alone, which carry it to where clients run.
+    The server knows its clients only by the roster. The site is for engines, which send it to where clients run.
     """
 
     config: Config
@@ -38,7 +38,7 @@ class Federation:
     start: State
     groups: Groups
     notes: tuple[Event, ...] = ()
-    """What the data's reader had to say."""
+    """Notes of the data's reader."""
     first_broadcast: Callable[[State], State] = nothing
     personal: frozenset[str] = frozenset()
     """Weights and buffers that stay with their client."""
@@ -56,7 +56,7 @@ class Federation:
         return self.roster.n_clients
 
     def merge(self, state: ServerState, updates: Sequence[ClientUpdate], step: int | None = None) -> ServerState:
-        """What the clients did not train at that step, and what stays with them, the server keeps to the last bit."""
+        """Merge updates. Weights that were frozen at that step, or are personal, stay the same on the server."""
         after = self.method.merge(state, updates)
         moving = None if step is None else trained(self.config, self.groups, step)
         own = self.personal
@@ -65,7 +65,7 @@ class Federation:
 
     @property
     def carries(self) -> bool:
-        """Whether clients go on from their own model, because nothing is sent down to them."""
+        """Whether clients continue from their own models, because nothing is sent down."""
         return self.method.carries
 
 

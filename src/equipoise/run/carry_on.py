@@ -1,4 +1,4 @@
-"""Takes the steps of a run to its end; whatever way it ends, the store says how.
+"""Takes the steps of a run to its end, and records how it ended.
 
 Each step is committed as a whole: state first as content-addressed files, then numbers, events and the manifest of
 those files in one transaction.
@@ -27,15 +27,15 @@ from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
 
 COLLECT_EVERY = 10
-"""Steps between two collections of files that no checkpoint refers to any more."""
+"""Steps between two collections of files that no checkpoint refers to."""
 
 
 ANNOUNCED = ("checkpoint-damaged", "partition-overlap", "data-note", "feature-check")
-"""Events that are said when a run begins or goes on."""
+"""Kinds of events that are shown when a run starts or resumes."""
 
 
 def carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snapshot, first: int, watch: Watch) -> None:
-    """Take the remaining steps; whatever way this ends, the store says how."""
+    """Take the remaining steps, and record how the run ended."""
     try:
         watch.begin(run_id, federation, first)
         for recorded in read.events(store, run_id):
@@ -69,14 +69,14 @@ def carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snapsh
 
 
 def is_alarming(event: Event) -> bool:
-    """A check of features that came out well, and what a reader has to say of its data, alarm nobody."""
+    """False for passed feature checks and for notes of the data's reader."""
     if event.kind == "feature-check":
         return bool(event.detail["control"] != "as-given")
     return event.kind != "data-note"
 
 
 class Left(NamedTuple):
-    """What is left to do of a run."""
+    """The rest of a run."""
 
     federation: Federation
     snapshot: Snapshot
@@ -84,7 +84,7 @@ class Left(NamedTuple):
 
 
 def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watch) -> Left | None:
-    """Take steps, committing each, until the run is over or goes on under another configuration."""
+    """Take steps, committing each, until the run is over or continues under another configuration."""
     engine, keeper = make_engine(left.federation.site), Keeper(partial(blobs.put, store))
     try:
         for event in opening(left.federation, engine, left.snapshot) if left.first == 0 else ():
@@ -111,7 +111,7 @@ def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watc
 
 
 def _reacted(store: Store, run_id: str, reaction: Reaction, watch: Watch, left: Left) -> Left:
-    """Write down what the guard found and say it; end the run where it says so, or go on as it says."""
+    """Record and show what the guard found; end the run, or return how to continue, as the guard decides."""
     if reaction.events:
         write.add_events(store, run_id, reaction.events)
     for event in reaction.events:
@@ -125,7 +125,7 @@ def _reacted(store: Store, run_id: str, reaction: Reaction, watch: Watch, left: 
 
 
 def look_back(store: Store, run_id: str) -> None:
-    """Diagnose a finished run, and keep what was found."""
+    """Diagnose a finished run, and store the findings."""
     run = read.find_run(store, run_id)
     verdict = examine(stored(store, run), run.config.get("limits", {}))
     write.set_findings(store, run_id, [finding.to_json() for finding in verdict.findings])

@@ -1,6 +1,6 @@
-"""A snapshot ⇄ named blobs: one for the server, one for each client that keeps something; the same for the best.
+"""A snapshot ⇄ named blobs: one for the server and one for each client with state; the same for the best state.
 
-Beside them, after the last step: what pictures need, and the clients' models that the last round merged.
+After the last step there are also the tensors for pictures, and the clients' models that the last round merged.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from equipoise.server.merge import ServerState
 CLIENT, PICTURES, UPLOAD = "client/", "pictures", "upload/"
 BEST, BEST_CLIENT = "best", "best-client/"
 FORMER_NAMES = {"gift": "broadcast", "told": "report"}
-"""What groups of tensors were called in checkpoints of earlier versions."""
+"""Names of tensor groups in checkpoints of earlier versions."""
 
 
 NO_UPLOADS: Mapping[int, ClientState] = MappingProxyType({})
 Pieces = dict[str, tuple[object, Callable[[], bytes]]]
-"""Blob name → what it is of, and how its bytes are made."""
+"""Blob name → the object it stores, and the function that makes its bytes."""
 
 
 def pack(snapshot: Snapshot) -> dict[str, bytes]:
@@ -33,12 +33,12 @@ def pack(snapshot: Snapshot) -> dict[str, bytes]:
 
 
 def pack_pictures(pictures: State) -> dict[str, bytes]:
-    """The blob `pictures` of a finished run; nothing before that."""
+    """The blob `pictures` of a finished run; empty before the end."""
     return {PICTURES: encode({}, pictures)} if pictures else {}
 
 
 class Keeper:
-    """Puts snapshot after snapshot away; what is the same object as in the last one is there already."""
+    """Stores one snapshot after another; objects that are unchanged since the last one are not written again."""
 
     def __init__(self, put: Callable[[bytes], str]) -> None:
         self.put = put
@@ -53,7 +53,7 @@ class Keeper:
         for name, (of, make) in _pieces(snapshot).items():
             known = kept.get(id(of)) or self.kept.get(id(of))
             digests[name] = self.put(make()) if known is None else known[1]
-            kept[id(of)] = (of, digests[name])  # held, so that no other object takes its number
+            kept[id(of)] = (of, digests[name])  # keeps the object alive, so that no other one gets its id
         self.kept = kept
         packed = {**pack_pictures(pictures), **{f"{UPLOAD}{client}": _own(sent) for client, sent in uploads.items()}}
         return digests | {name: self.put(data) for name, data in packed.items()}
@@ -93,7 +93,7 @@ def unpack(blobs: Mapping[str, bytes]) -> Snapshot:
 
 
 def unpack_uploads(blobs: Mapping[str, bytes]) -> dict[int, ClientState]:
-    """Client → the model and the report that it sent in the last round; empty where they were not kept."""
+    """Client → the model and the report that it sent in the last round; empty if they were not kept."""
     return _clients(blobs, UPLOAD)
 
 

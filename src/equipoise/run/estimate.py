@@ -1,9 +1,9 @@
-"""What a run would do, before it does anything: who trains on how much, what crosses the network, how long it may take.
+"""Estimates a run before it starts: samples per client, traffic, and duration.
 
-    operations = 6 · multiply-adds of an image · images trained on        seconds = operations / (R · cores at work)
+    operations = 6 · multiply-adds of a sample · samples trained on        seconds = operations / (R · cores at work)
 
-R is what one core does a second in `client/together.py`. Training alone is counted, not scoring: the figure says
-whether a run takes minutes or days, and no more. Networks that rank items are not estimated.
+R is the number of operations per second of one core in `client/together.py`. Training is counted, scoring is not: the
+figure only shows whether a run takes minutes or days. Networks that rank items are not estimated.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from equipoise.core.values import n_bytes
 from equipoise.run.build import Federation
 
 COUNTED = 1000
-"""Clients whose samples are counted; of more, the first."""
+"""Samples are counted for at most this many clients, the first ones."""
 
 
 @dataclass(frozen=True)
 class Estimate:
     clients: int
     cohort: int
-    """Clients that train between two checkpoints."""
+    """Number of clients that train between two checkpoints."""
     samples: tuple[int, float, int]
-    """Of a client: the least, the median, the most."""
+    """Samples per client: minimum, median, maximum."""
     parameters: int
     steps: int
-    """Of the optimiser, over all clients and the whole run."""
+    """Optimiser steps over all clients and the whole run."""
     bytes_each_way: int
-    """Models alone, over the whole run."""
+    """Bytes over the whole run, models only."""
     seconds: float | None
 
     def to_json(self) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""More rounds for a run that has ended, or was stopped: the configuration it goes on with, and the event that says so.
+"""Extends a finished or stopped run by more rounds: its new configuration, and the event that records it.
 
     rounds=40     forty rounds in all
     rounds="+20"  twenty more than the run has
 
-The state, the recorded numbers and the draws of cohorts go on where they were. Whatever depends on the progress p of
-the whole run, such as a schedule of λ, counts p over the new number of rounds from there on: a run that was at p = 1
-after its 10 rounds is at p = 0.5 of 20. Without schedules, 10 rounds and 10 more are 20 rounds to the last bit.
+The state, the recorded numbers and the draws of cohorts continue where they were. Whatever depends on the progress p
+of the whole run, such as a schedule of λ, uses p over the new number of rounds from there on: a run that was at p = 1
+after its 10 rounds is at p = 0.5 of 20. Without schedules, 10 rounds and 10 more equal 20 rounds to the last bit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from equipoise.store.records import Run
 
 
 def extended(run: Run, events: Iterable[Event], rounds: int | str) -> Config:
-    """The run's configuration with so many rounds; a request that cannot be met is refused before anything changes."""
+    """The run's configuration with that many rounds; an impossible request is refused before anything changes."""
     config = check(run.config)
     if config.is_one_shot:
         what = f"run '{run.run_id}' is one-shot: its clients upload once, and there are no rounds to add"
@@ -49,12 +49,12 @@ def _total(before: int, rounds: int | str) -> int:
 
 
 def lengthened(run: Run, config: Config, environment: Mapping[str, Any]) -> Run:
-    """The run's record under the longer configuration, where it is now."""
+    """The run's record under the longer configuration and in the current environment."""
     return replace(run, config=config.model_dump(), config_hash=config.fingerprint(), environment=environment)
 
 
 def extension(store: Store, run: Run, config: Config) -> Event:
-    """What is written down when a run is made longer."""
+    """The event that records that a run was extended."""
     before, total = int(run.config["rounds"]), config.steps
     done = max((checkpoint.step + 1 for checkpoint in read.checkpoints(store, run.run_id)), default=0)
     text = f"from {before} to {total} rounds, after round {done}; schedules over the whole run go on at"

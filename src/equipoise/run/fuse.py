@@ -1,9 +1,9 @@
-"""Train once, fuse many: other servers on the clients of a run that is done.
+"""Train once, fuse many: scores other servers on the clients of a finished run.
 
     for each (merge, predict):   merged = merge(stored clients)      scores = predict(merged)      → a run of its own
 
-Nothing is trained. Each pair is stored as a run whose clients came from another, so a table can resolve to it; a pair
-that was fused before is found, not made again.
+Nothing is trained. Each pair is stored as a run that refers to the run its clients came from, so tables can list it. A
+pair that was fused before is found again, not recomputed.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from equipoise.store.database import Store
 from equipoise.store.records import Checkpoint, Run, new_run_id
 
 RIVAL = "probability-ensemble"
-"""What every server is measured against, beside best client and probe; the others have a run of their own."""
+"""References for every server, beside the best client and the probe; other predictors have runs of their own."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A merge and a predict; None leaves the run's own."""
+    """A merge and a predictor; None keeps the run's own."""
 
     merge: str | None = None
     predict: str | None = None
@@ -64,7 +64,7 @@ class Server:
 
 
 def servers_of(run: Run, merges: Sequence[str], predicts: Sequence[str]) -> list[Server]:
-    """Every pair of the two; `all` stands for every way to predict that the method allows."""
+    """Every pair of the two; `all` stands for every predictor that the method allows."""
     config = check(run.config)
     names: Sequence[str | None] = predicts or (None,)
     if "all" in names:
@@ -82,17 +82,17 @@ def _is_possible(server: Server, config: Config) -> bool:
 
 @dataclass(frozen=True)
 class Stored:
-    """The trained clients of a run that is done, and what it takes to score them."""
+    """The trained clients of a finished run, and what is needed to score them."""
 
     run: Run
     checkpoint: Checkpoint
     step: int
-    """Where the clients stood: at the last checkpoint, or of a run that stopped early at its best."""
+    """The step of the clients' state: the last checkpoint, or the best one of a run that stopped early."""
     clients: Mapping[int, ClientState]
     federation: Federation
     predictions: PredictionCache
     engine: Engine
-    """Where clients answer what servers ask."""
+    """The engine in which clients answer servers' questions."""
     folder: Path | None
 
     def close(self) -> None:
@@ -151,7 +151,7 @@ def load_clients(store: Store, run: Run, config: Config, data_path: Path | None)
 
 
 def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = ALONE) -> str:
-    """Score one server, and write it down as a run of one checkpoint; its id."""
+    """Score one server, and store it as a run of one checkpoint; returns its id."""
     federation = replace(stored.federation, config=config, method=resolve(config))
     run_id, step = new_run_id(config.name), stored.step
     server, merged = merge_latest(federation, stored.clients)
@@ -175,11 +175,11 @@ def fuse_one(store: Store, stored: Stored, config: Config, member: Membership = 
 
 
 def uploaded(store: Store, run: Run, scores: Scores) -> Scores:
-    """The traffic of a run with one upload, had this server been its own from the start."""
+    """The traffic of a one-upload run that had used this server from the start."""
     last = read.final_metrics(store, run.run_id)
     found: Scores = {}
     for way, predicting in ((DOWN, ASKED), (UP, ANSWERED)):
         total = sum(row.value for row in read.rows(store, run.run_id, names=[way[1]], client="server"))
-        counted = last.get(predicting[1], 0.0) if ASKED[1] in last else 0.0  # older runs left it out of the total
+        counted = last.get(predicting[1], 0.0) if ASKED[1] in last else 0.0  # older versions left it out of the total
         found[way] = total - counted + scores[predicting]
     return found

@@ -58,7 +58,7 @@ class Grid:
     cells: Sequence[Cell]
     data_path: Path | None
     is_named: bool = False
-    """Whether somebody gave it its name, which then must not stand for another grid."""
+    """Whether the user chose the name; another grid must not then reuse it."""
 
     def fingerprint(self) -> str:
         """Hash of its rows; more seeds of the same rows are the same grid."""
@@ -67,7 +67,7 @@ class Grid:
 
 
 def load_grid(source: str, overrides: Overrides = (), seeds: Any = None, name: str | None = None) -> Grid:
-    """A sweep file, or any preset; `key=a,b` on the command adds an axis, and `key=a` beats what the file says.
+    """A sweep file, or any preset; `key=a,b` on the command line adds an axis, and `key=a` overrides the file.
 
     In a mapping of overrides a list is an axis; a setting that is itself a list is a list of one list.
     """
@@ -102,14 +102,14 @@ def load_grid(source: str, overrides: Overrides = (), seeds: Any = None, name: s
 
 @dataclass(frozen=True)
 class Scale:
-    """How large a study is run."""
+    """The chosen size of a study."""
 
     name: str
     settings: Mapping[str, Any]
 
 
 def _given(overrides: Overrides, scales: Mapping[str, Any]) -> tuple[Scale, Flat, dict[str, list[Any]]]:
-    """The chosen scale, what is fixed, and the axes of overrides."""
+    """The chosen scale, the fixed settings, and the axes of overrides."""
     if isinstance(overrides, Mapping):
         rest = {key: value for key, value in overrides.items() if key != "scale"}
         settings = flat_overrides(rest)
@@ -122,7 +122,7 @@ def _given(overrides: Overrides, scales: Mapping[str, Any]) -> tuple[Scale, Flat
 
 
 def _scale(scales: Mapping[str, Any], asked: str | None) -> Scale:
-    """The scale that was asked for, or the first; a sweep without scales has one that says nothing."""
+    """The requested scale, or the first; a sweep without scales has one empty scale."""
     if not isinstance(scales, Mapping) or not all(isinstance(value or {}, Mapping) for value in scales.values()):
         raise ConfigError([Problem("scales", f"expected a name and settings for each, got {scales!r}")])
     if not scales and asked is None:
@@ -165,7 +165,7 @@ def _point(axes: Iterable[str], values: Sequence[Any]) -> Flat:
 
 
 def _shown(value: Any) -> str:
-    """Of a block, what it sets; null only takes back what stands above."""
+    """A value for labels: of a block, the settings it makes, without nulls, which only undo earlier settings."""
     if not isinstance(value, Mapping):
         return str(value)
     return " ".join(str(part) for part in value.values() if part is not None)
@@ -182,7 +182,7 @@ def _listed(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _split(overrides: Sequence[str]) -> tuple[Flat, dict[str, list[Any]]]:
-    """(what is fixed, axes): `key=a,b` is an axis, `key=a` is fixed."""
+    """(fixed settings, axes): `key=a,b` is an axis, `key=a` is fixed."""
     axes: dict[str, list[Any]] = {}
     fixed = []
     for text in overrides:

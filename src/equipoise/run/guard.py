@@ -1,11 +1,11 @@
-"""Looks at a run while it goes on, and does what the configuration says about what it finds.
+"""Diagnoses a run while it goes on, and reacts to findings as the configuration says.
 
     off    nothing
     warn   every finding is an event, once
-    stop   an error ends the run with what was found
-    heal   the rule's own remedy, where it has one that is safe, is applied for the steps that follow, and written down
+    stop   an error-level finding ends the run and is recorded
+    heal   the rule's own remedy, if it has a safe one, is applied to the following steps and recorded
 
-It looks about ten times, at checkpoints that divide the run evenly, and sees what the rules see afterwards; of more
+It examines the run about ten times, at evenly spaced checkpoints, by the same rules as the final diagnosis. With more
 than twenty clients it watches the first twenty that take part, so that it stays cheap in large federations.
 """
 
@@ -34,7 +34,7 @@ WARNED, HALTED = "guard-warned", "guard-stopped"
 
 @dataclass(frozen=True)
 class Reaction:
-    """What happened, and the configuration to go on with where that is another one."""
+    """What happened, and the configuration to continue with if it changed."""
 
     events: Sequence[Event] = ()
     config: Config | None = None
@@ -43,7 +43,7 @@ class Reaction:
 
 class Guard:
     def __init__(self, config: Config, start: Recording) -> None:
-        """`start` is what is known of the run already: facts, events, and after a resume its numbers."""
+        """`start` is the recording so far: facts, events, and after a resume the numbers."""
         self.config, self.facts, self.events = config, dict(start.facts), list(start.events)
         self.seen = {event.detail["code"] for event in start.events if event.kind in {WARNED, HEALED, HALTED}}
         self.curves: defaultdict[str, defaultdict[int, Series]] = defaultdict(lambda: defaultdict(Series))
@@ -56,13 +56,13 @@ class Guard:
                 self.curves[name][client] = Series(curve.steps.tolist(), curve.values.tolist())
 
     def see(self, record: Record) -> Reaction:
-        """Take in one step, and look."""
+        """Add one step, and examine the run if it is time."""
         if self.config.guard != "off":
             self._take(record.rows, record.events)
         return self.look(record.step)
 
     def look(self, step: int) -> Reaction:
-        """What is to be done after that step, if it is time to look. Asked again, it says nothing that it said."""
+        """The reaction after that step, if it is time to examine the run. Findings are not repeated."""
         steps = self.config.steps
         is_time = (step + 1) % max(1, steps // LOOKS) == 0 and 0 <= step < steps - 1
         if self.config.guard == "off" or not is_time:
@@ -113,13 +113,13 @@ class Guard:
 
 
 def _first(curve: Curve) -> tuple[int, int]:
-    """Who took part earlier comes first, then the smaller number: the order in which a run meets its clients."""
+    """Sort key: clients that took part earlier come first, then those with smaller numbers."""
     return int(curve.steps[0]), SERVER if curve.client is None else curve.client
 
 
 @dataclass
 class Series:
-    """One number of one client, as far as it is known."""
+    """The known values of one metric of one client."""
 
     steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
@@ -131,7 +131,7 @@ class Series:
         self.made = None
 
     def curve(self, client: int) -> Curve:
-        """Made once for numbers that have not changed."""
+        """The client's curve, cached until it gets new numbers."""
         if self.made is None:
             self.made = Curve(None if client == SERVER else client, np.array(self.steps), np.array(self.values))
         return self.made
@@ -152,7 +152,7 @@ def changed(config: Config, changes: Mapping[str, Any]) -> Config:
 
 
 def healed(config: Config, events: Iterable[Event]) -> Config:
-    """The configuration that a healed run goes on with."""
+    """The configuration that a healed run continues with."""
     for event in events:
         if event.kind == HEALED:
             config = changed(config, event.detail["changes"])

@@ -1,11 +1,11 @@
-"""The one round loop. Clients train, the server merges, everything that happened is written down.
+"""The one round loop. Clients train, the server merges, everything is recorded.
 
     for each step:   done = advance(…)          clients train, the server merges
-                     answers = ask(…)           what the server needs of clients to predict
+                     answers = ask(…)           what the server needs from clients to predict
                      judged = judge(…)          scores
 
-The next step depends on the merge, not on its scores, so it is begun before they are formed: an engine with workers of
-its own is at it meanwhile. Only where scores may end the run does it wait for them.
+The next step depends on the merge, not on its scores, so it starts before scoring: an engine with worker processes
+trains meanwhile. It waits for the scores only if they may end the run.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from equipoise.server.merge import ServerState
 
 
 def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: int, tick: Tick) -> Iterator[Record]:
-    """Every step from `first` on; stopping in between loses nothing but the step under way."""
+    """Every step from `first` on; stopping in between loses only the step in progress."""
     torch.set_num_threads(federation.config.engine.threads)
     keep_freed_memory()
-    if first > 0 and is_enough(federation, snapshot, first - 1):  # it was over, and stopped before that was written
+    if first > 0 and is_enough(federation, snapshot, first - 1):  # it was over, but stopped before recording that
         return
     ahead: Begun | None = None
     for step in range(first, federation.config.steps):
@@ -57,7 +57,7 @@ def first_snapshot(federation: Federation) -> Snapshot:
 
 
 def read_when_predicting(federation: Federation, done: Advanced) -> dict[int, ClientState]:
-    """What clients sent in a round, if predicting needs it: without rounds it is kept as their own state."""
+    """What clients sent in a round, if the predictor needs it; without rounds it is part of their own state."""
     predict = federation.method.predict
     if federation.carries or predict is None or ONE_MODEL in PREDICTS.find(predict).traits:
         return {}
@@ -65,11 +65,11 @@ def read_when_predicting(federation: Federation, done: Advanced) -> dict[int, Cl
 
 
 def questions(federation: Federation, done: Advanced) -> list[Question]:
-    """What has to be asked before a step is scored; where it may turn out to be the last, what the last one asks."""
+    """The questions to ask before a step is scored; if the step may turn out to be the last, those of the last step."""
     may_be_last = not is_certain(federation, done.step + 1)
     return federation.judge.questions(done.merged, done.step, may_be_last)
 
 
 def is_certain(federation: Federation, step: int) -> bool:
-    """Whether a step will be taken, whatever the scores of the one before it."""
+    """Whether a step will be taken regardless of the scores of the one before it."""
     return step < federation.config.steps and federation.config.evaluate.patience is None

@@ -1,7 +1,7 @@
-"""Runs of a store that have the settings of a configuration.
+"""Finds the runs of a store that have the settings of a configuration.
 
-Stores of earlier versions left `engine.together` out of the hash. Of two runs with one hash one may have trained its
-clients along another axis then: the stored settings say which.
+Earlier versions left `engine.together` out of the hash. So runs with the same hash may differ in how many clients
+trained along one axis; the stored settings tell them apart.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from equipoise.store.records import Run
 
 
 def runs_of(store: Store, config: Config) -> list[Run]:
-    """Newest first."""
+    """The matching runs, newest first."""
     engine = config.engine.model_copy(update={"together": None})
     hashes = {config.fingerprint(), config.model_copy(update={"engine": engine}).fingerprint()}
     found = {run.run_id: run for each in hashes for run in read.runs(store, config_hash=each)}

@@ -1,7 +1,7 @@
-"""What is written down of a step: observers look at it, and each gives numbers.
+"""What is recorded about a step: each observer contributes numbers.
 
-clients     what they measured while they trained        judge      scores of the merged thing
-hashes      whether states are the same to the last bit  updates    how far clients moved, and whether together
+    clients     measurements during training                 judge      scores of the server
+    hashes      whether states are equal to the last bit     updates    how far clients moved, and in which direction
 traffic     bytes that would cross the network
 """
 
@@ -23,7 +23,7 @@ from equipoise.server.predict import Merged
 
 @dataclass(frozen=True)
 class Judged:
-    """A step's scores, what is kept for pictures, and whether the run ends here."""
+    """A step's scores, the tensors for pictures, and whether the run ends here."""
 
     scores: Scores
     pictures: State
@@ -33,7 +33,7 @@ class Judged:
 
 
 def judge(federation: Federation, done: Advanced, answers: Answers) -> Judged:
-    """Score a step. A run that validation ends early is scored as at its end."""
+    """Score a step. If validation ends the run here, it is scored as the last step."""
     step, is_last = done.step, done.step + 1 == federation.config.steps
     scores, kept = federation.judge.observe(done.merged, done.snapshot.own, step, is_last, answers)
     snapshot = replace(done.snapshot, best=better(federation, done.snapshot, done.merged, scores, step))
@@ -67,7 +67,7 @@ def rows_of(federation: Federation, scores: Scores, step: int) -> list[Row]:
 
 
 def better(federation: Federation, snapshot: Snapshot, merged: Merged, scores: Scores, step: int) -> Best | None:
-    """The best so far, now that this step is scored."""
+    """The best state so far, including this step."""
     choice, best = federation.judge.choice, snapshot.best
     value = scores.get((None, choice)) if choice is not None else None
     if value is None or (best is not None and value <= best.value):
@@ -76,7 +76,7 @@ def better(federation: Federation, snapshot: Snapshot, merged: Merged, scores: S
 
 
 def is_enough(federation: Federation, snapshot: Snapshot, step: int) -> bool:
-    """Whether validation has not improved for as many scored checkpoints as the configuration waits."""
+    """Whether validation has not improved for the configured number of scored checkpoints."""
     options, best = federation.config.evaluate, snapshot.best
     if options.patience is None or best is None:
         return False

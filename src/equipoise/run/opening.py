@@ -1,4 +1,4 @@
-"""What can be said of a run before its first step: where its λ will end, with the losses of a first batch."""
+"""Predicts before the first step where a learned λ will end, from the losses of a first batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equipoise.run.state import Snapshot
 
 
 def opening(federation: Federation, engine: Engine, snapshot: Snapshot) -> list[Event]:
-    """The cap of a learned λ policy, as a formula with numbers; that `entropy` has nothing to go by in a history."""
+    """Events: the cap of a learned λ policy, as a formula with numbers; that `entropy` has no labels in a history."""
     balance, config = federation.method.balance, federation.config
     if isinstance(config.balance, EntropyOptions) and LABELS not in config.kind.offers:
         text = f"entropy: a history has no classes, so every client has λmin = {config.balance.lam_min:g}"

@@ -1,4 +1,4 @@
-"""Where the cells of a sweep stand before anybody works on them: done, begun and left, or not begun."""
+"""The state of a sweep's cells before work starts: done, interrupted, or not begun."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ State = Literal["waiting", "running", "done", "failed"]
 
 @dataclass(frozen=True)
 class Place:
-    """A cell and where it stands."""
+    """A cell and its state."""
 
     cell: Cell
     state: State = "waiting"
     run_id: str | None = None
     error: str | None = None
     exit_code: int = 1
-    """Of the error: 2 where the request was wrong."""
+    """Exit code of the error: 2 if the request was wrong."""
     value: float | None = None
     """The headline metric at the end, once it is done."""
     is_reused: bool = False
 
 
 class Contents:
-    """The hash of the data that a cell would read now; each set is read once, its limits do not matter."""
+    """Hashes of the data that cells would read now; each set is read once, whatever its limits."""
 
     def __init__(self, grid: Grid) -> None:
         self.folder = grid.data_path
@@ -49,9 +49,9 @@ class Contents:
 
 
 def place_of(store: Store, cell: Cell, contents: Contents) -> Place:
-    """Where a cell stands: done already, begun and left by somebody, or not begun.
+    """The state of a cell: done, interrupted, or not begun.
 
-    A run of another machine whose files are not here cannot be gone on with: the cell begins anew.
+    A run of another machine whose files are not here cannot be resumed: the cell starts again.
     """
     found = runs_of(store, cell.config)
     runs = [run for run in found if run.version == __version__ and run.environment["content"] == contents.of(cell)]
@@ -64,7 +64,7 @@ def place_of(store: Store, cell: Cell, contents: Contents) -> Place:
 
 
 def is_here(store: Store, run: Run) -> bool:
-    """Whether a run can be gone on with on this machine: it ran here, or its files are here."""
+    """Whether a run can be resumed on this machine: it ran here, or its files are here."""
     if run.environment["host"] == socket.gethostname():
         return True
     newest = read.checkpoints(store, run.run_id)[:1]
@@ -74,12 +74,12 @@ def is_here(store: Store, run: Run) -> bool:
 def _training(run: Run) -> str | None:
     try:
         return check(run.config).training_fingerprint()
-    except PluginError:  # its code is not here, or is another one
+    except PluginError:  # its code is missing or has changed
         return None
 
 
 def trained_clients(store: Store, grid: Grid, contents: Contents) -> dict[str, str]:
-    """Training hash → a run that is done and has those clients, for what the cells need."""
+    """Training hash → a finished run with those clients, for the hashes that the cells need."""
     cells = {key: cell for cell in grid.cells if (key := cell.config.training_fingerprint()) is not None}
     found: dict[str, str] = {}
     for run in read.runs(store, status="done") if cells else []:

@@ -1,7 +1,7 @@
-"""Where the time of a run went, and which setting would help most.
+"""Shows where the time of a run went, and which setting would help most.
 
-The server's process and its workers are counted apart: a second in which two workers train is one second of waiting
-for the server and two seconds of work.
+The server's process and its workers are counted separately: a second in which two workers train counts as one second
+of waiting for the server and two seconds of work.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ PARTS = {
     "start": "data, partition, models",
 }
 MUCH = 0.25
-"""A share of the time that is worth a word."""
+"""Smallest share of the time that leads to advice."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Seconds of the server's process and, added up, of its workers."""
+    """Seconds of the server's process, and summed seconds of its workers."""
 
     name: str
     server: float
@@ -45,7 +45,7 @@ def parts(seconds: Mapping[str, float]) -> list[Part]:
 
 
 def advice(seconds: Mapping[str, float], config: Config, n_clients: int) -> list[str]:
-    """Settings that would help, the most helpful first; nothing where none would."""
+    """Settings that would help, the most helpful first; empty if none would."""
     found = sorted(_advice(seconds, config, n_clients), key=lambda pair: -pair[0])
     return [text for _, text in found]
 

@@ -1,6 +1,6 @@
-"""A run from its first line in the store: start it, or resume it.
+"""Starts or resumes a run.
 
-A run killed at any instant goes on from its last whole step, to the same numbers.
+A run that is killed at any moment resumes from its last complete step and gives the same numbers.
 """
 
 from __future__ import annotations
@@ -28,9 +28,18 @@ from equipoise.store.records import Run, new_run_id
 
 
 def start(store: Store, request: Request, watch: Watch, member: Membership = ALONE) -> str:
-    """Run a configuration from the beginning; the new run's id."""
+    """Run a configuration from the beginning; returns the new run's id."""
+    return begin(store, request, prepared(request), watch, member)
+
+
+def prepared(request: Request) -> Federation:
+    """The federation of a request; a wrong one is refused here, before anything is written."""
     limits(request.config.limits)
-    federation = build(request.config, request.data_path)
+    return build(request.config, request.data_path)
+
+
+def begin(store: Store, request: Request, federation: Federation, watch: Watch, member: Membership = ALONE) -> str:
+    """Run a federation that was built already; returns the new run's id."""
     run_id = new_run_id(request.config.name)
     with write.hold(store, run_id):
         with blobs.referring(store):
@@ -42,9 +51,9 @@ def start(store: Store, request: Request, watch: Watch, member: Membership = ALO
 def resume(
     store: Store, run: Run, watch: Watch, data_path: Path | None = None, rounds: int | str | None = None
 ) -> None:
-    """Go on with a run that was stopped, killed or failed, from its newest whole checkpoint.
+    """Resume a run that was stopped, killed or failed, from its newest complete checkpoint.
 
-    `rounds`, a total or "+20", makes the run longer; then a run that is done goes on as well.
+    `rounds`, a total or "+20", makes the run longer; a finished run can then be resumed, too.
     """
     if run.status == "done" and rounds is None:
         fix = "start a new run, or give more rounds: `equipoise resume RUN --rounds +20`"
@@ -61,7 +70,7 @@ def resume(
         config = check(run.config) if rounds is None else extended(run, so_far, rounds)
         federation = build(healed(config, so_far), folder)
         here = require_same_data(run, federation, folder)
-        server = run.environment.get("predict", here["predict"])  # a healed run was given another one later
+        server = run.environment.get("predict", here["predict"])  # a healed run may have got another one later
         if rounds is None:
             write.restart(store, run.run_id, {**here, "predict": server})
         else:
@@ -74,7 +83,7 @@ def resume(
 
 
 def _newest(store: Store, run_id: str, federation: Federation) -> tuple[Snapshot, int]:
-    """The newest checkpoint that is whole; damaged ones are named and forgotten. If none is whole nothing changes."""
+    """The newest complete checkpoint; damaged ones are reported and dropped. If none is complete, nothing changes."""
     events: list[Event] = []
     checkpoints = read.checkpoints(store, run_id)
     for checkpoint in checkpoints:

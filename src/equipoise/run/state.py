@@ -1,4 +1,4 @@
-"""What a run is made of between two steps: the snapshot that the next step starts from, and the record of the last."""
+"""The state of a run between two steps: the snapshot that the next step starts from, and the record of the last."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equipoise.server.merge import ServerState
 
 @dataclass(frozen=True)
 class Best:
-    """The state that validation likes most so far, with what clients kept then."""
+    """The state with the best validation score so far, with the clients' states at that time."""
 
     value: float
     step: int
@@ -22,10 +22,10 @@ class Best:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All that the next step depends on.
+    """Everything that the next step depends on.
 
-    server: the server's state; own: what clients keep; stopped: clients that take part no more; broadcast: what goes
-    down beside the model; best: the best state so far, where one is chosen.
+    server: the server's state; own: the clients' states; stopped: clients that no longer take part; broadcast: what
+    goes down beside the model; best: the best state so far, if one is chosen.
     """
 
     server: ServerState
@@ -37,9 +37,9 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Record:
-    """One finished step: its numbers, its events, the state the next one starts from, and what pictures need.
+    """One finished step: its numbers, its events, the state the next one starts from, and the tensors for pictures.
 
-    uploads: after the last round, the models and reports that clients sent, if the server's way to predict reads them.
+    uploads: after the last round, the models and reports that clients sent, if the server's predictor reads them.
     """
 
     step: int

@@ -1,11 +1,11 @@
-"""Many runs: a grid × seeds over worker processes. Finished cells are not run again, stopped ones go on.
+"""Runs a grid × seeds in worker processes. Finished cells are not run again, and stopped cells are resumed.
 
-A cell is known by the hash of its configuration and the version that ran it, so a sweep may be stopped, killed,
-extended and started again; nothing is trained twice. One-shot cells that differ in their server only are trained once:
-the first of them trains, the others fuse its clients.
+A cell is identified by the hash of its configuration and the version that ran it, so a sweep may be stopped, killed,
+extended and started again; nothing is trained twice. One-shot cells that differ only in their server are trained once:
+the first of them trains, and the others fuse its clients.
 
-The same sweep may be started several times at once, on several machines over one PostgreSQL: each cell is claimed by
-the process that runs it, and what others have claimed is waited for. Claims go with the process that holds them.
+The same sweep may run several times at once, on several machines with one PostgreSQL database: each cell is claimed by
+the process that runs it, and other processes wait for its result. A claim ends with the process that holds it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from equipoise.store.claims import Claims
 from equipoise.store.database import Store
 
 POLL = 1.0
-"""Seconds after which cells of other processes are asked about again."""
+"""Seconds between two checks of the cells of other processes."""
 
 
 Follow = Callable[[Sequence[Place]], None]
 
 
 def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) -> list[Place]:
-    """Every cell's place when all is done; `follow` is called whenever something may have changed."""
+    """The final state of every cell; `follow` is called whenever a state may have changed."""
     name = name_of(store, grid)
     under_way = Sweep(store, location, replace(grid, name=name), jobs)
     with Claims(store) as claims:
@@ -52,13 +52,13 @@ def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) ->
 
 
 def name_of(store: Store, grid: Grid) -> str:
-    """What a grid is called in this store."""
+    """The name of a grid in this store."""
     labels = {cell.label for cell in grid.cells}
     return write.name_sweep(store, grid.name, grid.fingerprint(), labels, is_given=grid.is_named)
 
 
 def _members(store: Store, name: str, places: Sequence[Place]) -> list[tuple[str, str]]:
-    """(label, run id) of what is done, and of other seeds of the same rows that were done before."""
+    """(label, run id) of finished cells, and of other seeds of the same rows that finished before."""
     done = {(p.cell.label, p.cell.config.seed): p.run_id for p in places if p.state == "done" and p.run_id}
     seeds = {run.run_id: run.seed for run in read.runs(store, status="done")}
     for label, run_id in read.members(store, name):
@@ -67,7 +67,7 @@ def _members(store: Store, name: str, places: Sequence[Place]) -> list[tuple[str
 
 
 class Sweep:
-    """The cells of a grid, who works on them here, and what is left."""
+    """The cells of a grid, the workers of this process, and the cells that are left."""
 
     def __init__(self, store: Store, location: str, grid: Grid, jobs: int) -> None:
         self.store, self.location, self.grid, self.jobs = store, location, grid, jobs
@@ -83,7 +83,7 @@ class Sweep:
         return bool(self.waiting or self.busy)
 
     def give_out(self, claims: Claims) -> None:
-        """Workers begin what nobody else has begun; what others finished meanwhile is taken from them."""
+        """Give unclaimed cells to idle workers, and take over the results of cells that other processes finished."""
         self._let_go(claims)
         for i in list(self.waiting):
             if len(self.busy) == self.jobs:
@@ -98,7 +98,7 @@ class Sweep:
                 self.waiting.remove(i)
 
     def collect(self) -> None:
-        """What workers have finished; where none is at work, a while for the others."""
+        """Collect results of workers; if none is working, wait for other processes."""
         if not self.busy:
             time.sleep(POLL if self.waiting else 0)
         for number in _ready(self.busy) if self.busy else []:
@@ -123,31 +123,31 @@ class Sweep:
         child = self.idle.pop() if self.idle else Child("equipoise.run.cell")
         self.places[i] = replace(self.places[i], state="running")
         self.busy[child.socket.fileno()] = (child, i)
-        with suppress(ConnectionError):  # a child that is gone is noticed when it is waited for
+        with suppress(ConnectionError):  # a dead child is noticed when it is waited for
             place = self.places[i]
             send(child.socket, _order(self.location, self.grid, place, _source(self.trained, place)))
 
     def _note_clients(self, i: int) -> None:
-        """Cells that differ in their server only can take the clients of one that is done, if its files are here."""
+        """Cells that differ only in their server can use the clients of a finished one, if its files are here."""
         key, run_id = _training(self.places[i]), self.places[i].run_id
         is_done = self.places[i].state == "done" and key is not None and run_id is not None
         if is_done and is_here(self.store, read.find_run(self.store, str(run_id))):
             self.trained.setdefault(str(key), str(run_id))
 
     def _is_running(self, i: int) -> bool:
-        """Whether a process of this machine works on it that is no sweep, and so claims nothing."""
+        """Whether a process of this machine that is not a sweep, and so claims nothing, is working on it."""
         run_id = self.places[i].run_id
         return run_id is not None and write.is_alive(self.store, run_id)
 
     def _key(self, i: int) -> str:
-        """Cells that are trained once are claimed together."""
+        """The name of a claim: cells that share their training are claimed together."""
         config = self.places[i].cell.config
         return (
             f"{__version__}/{self.contents.of(self.places[i].cell)}/{_training(self.places[i]) or config.fingerprint()}"
         )
 
     def _under_way(self) -> set[str | None]:
-        """What clients are being trained here just now."""
+        """Training hashes of the cells that are being trained here."""
         return {_training(self.places[i]) for _, i in self.busy.values()} - {None}
 
     def _let_go(self, claims: Claims) -> None:
@@ -162,7 +162,7 @@ def _training(place: Place) -> str | None:
 
 
 def _source(trained: Mapping[str, str], place: Place) -> str | None:
-    """The run whose clients a cell can take; none in rounds, where the server is part of the training."""
+    """The run whose clients a cell can use; None with rounds, where the server is part of the training."""
     key = _training(place)
     return None if key is None else trained.get(key)
 

@@ -1,11 +1,11 @@
-"""Bytes that would cross the network in a step, all of them, each way.
+"""Bytes that would cross the network in a step, in each direction.
 
-    down   the model and what is sent beside it, once where nothing else is ever sent down, else each round;
-           and what clients are sent so that the server can predict
-    up     clients' models, what they report beside them, and what they answer so that the server can predict
+    down   the model and the broadcast beside it, each round, or once if nothing else is ever sent down;
+           and what predictors send to clients
+    up     clients' models, their reports, and their answers to predictors
 
-With one upload everything comes up at the last checkpoint: those before it only observe. Of tables that a client holds
-in part, its rows and their numbers are counted, each way.
+With one upload everything comes up at the last checkpoint: those before it only observe. For tables that a client holds
+in part, its rows and their numbers are counted, in each direction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from equipoise.run.build import Federation
 
 DOWN, UP = (None, "bytes/down"), (None, "bytes/up")
 ASKED, ANSWERED = (None, "bytes/asked"), (None, "bytes/told")
-"""What goes down and up so that the server can predict."""
+"""Metrics of the bytes that predictors send down and up."""
 
 
 def traffic(
@@ -37,7 +37,7 @@ def traffic(
 
 
 def _down(federation: Federation, tasks: Sequence[Task], updates: Sequence[ClientUpdate]) -> int:
-    """Who failed was sent the whole model."""
+    """Clients that failed were sent the whole model."""
     is_first, failed = tasks[0].step == 0, len(tasks) - len(updates)
     beside = n_bytes(tasks[0].shared) - n_bytes(federation.start)
     sent = len(tasks) * beside if is_first or not federation.config.is_one_shot else 0
@@ -48,7 +48,7 @@ def _down(federation: Federation, tasks: Sequence[Task], updates: Sequence[Clien
 
 
 def _models_up(federation: Federation, tasks: Sequence[Task], updates: Sequence[ClientUpdate], is_over: bool) -> int:
-    """Where some groups of the model were frozen, the others."""
+    """The models that are sent up; frozen groups are not sent."""
     if not federation.method.exchange.up or not (is_over or not federation.carries):
         return 0
     moving = trained(federation.config, federation.groups, tasks[0].step)

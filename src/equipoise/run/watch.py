@@ -1,12 +1,13 @@
-"""Somebody who follows a run while it goes on: a progress bar, a log, or nobody."""
+"""Observers of a run while it goes on: a progress bar, a log, or none."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from equipoise.core.values import Result
-from equipoise.run.build import Federation
-from equipoise.run.state import Record
+if TYPE_CHECKING:  # who watches a run needs neither torch nor numpy
+    from equipoise.core.values import Result
+    from equipoise.run.build import Federation
+    from equipoise.run.state import Record
 
 
 class Watch(Protocol):
@@ -22,7 +23,7 @@ class Watch(Protocol):
 
 
 class Nobody:
-    """For runs that nobody follows."""
+    """An observer that shows nothing."""
 
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
         pass

@@ -1,1 +1,1 @@
-"""Merges and ways to predict: one per file."""
+"""Merges and predictors: one per file."""

@@ -1,4 +1,4 @@
-"""The door: an update is checked for names, shapes, types, rows and finiteness before it is merged."""
+"""Checks an update before it is merged: names, shapes, types, rows, finiteness."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def objection(update: ClientUpdate, like: State) -> str | None:
 
 
 def _is_finite(tensor: torch.Tensor) -> bool:
-    """A sum with anything in it that is not finite is not finite, and is had ten times sooner; one that is not may
-    also have overflowed."""
+    """Checks the sum first, which is ten times faster: a finite sum has finite terms only. A sum that is not finite
+    may also have overflowed, so then every element is checked."""
     return isfinite(tensor.sum().item()) or bool(tensor.isfinite().all())
 
 

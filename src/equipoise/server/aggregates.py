@@ -1,4 +1,4 @@
-"""How clients' models become one: `server.aggregate=NAME`, with any method whose own merge is the plain mean.
+"""How clients' models are merged: `server.aggregate=NAME`, with any method whose own merge is the plain mean.
 
 mean       w ← Σ_k (n_k / n)·w_k
 momentum   m ← β·m + Δ, w ← w + η·m

@@ -1,11 +1,11 @@
-"""Features that nobody trained say which clients know an image; those clients say what it is.
+"""Fixed features decide which clients know a sample; those clients classify it.
 
     q(x) = softmax(T·(φ(x)·W + bias))          W in closed form from every client's sums of φ, as in `ridge`
     g_k(x) = Σ_c q_c(x)·n_kc/n_c               p(x) ∝ q(x) · Σ_k g_k(x)·softmax over owned classes of logits_k(x)
 
-φ are fixed features that all know from the run's seed (of images, random filters), so the sums travel in the one upload
-and q does not depend on how the data is split. `common` answers with q alone: no trained client is heard. T = 10,
-chosen on validation.
+φ are fixed features that everyone draws from the run's seed (random filters for images), so the sums travel in the one
+upload and q does not depend on how the data is split. `common` predicts with q alone, without the trained clients.
+T = 10, chosen on validation.
 Source: ours.
 """
 

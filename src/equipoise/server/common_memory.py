@@ -1,8 +1,8 @@
-"""The global memory: centres of what clients remember, clustered anew each round and sent down as rows to read.
+"""The global memory: cluster centres of clients' memories, re-clustered each round and sent down as rows to read.
 
     rows ← k-means_G( centres of the round's clients ∪ rows of the last round, by the weight behind them )
 
-Each modality is clustered with the others, as one vector, so that a row's picture and its text belong together.
+Modalities are clustered jointly, as one vector, so that a row's picture and its text belong together.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from equipoise.objective.recommend import COMMON
 from equipoise.server.merge import Merge, ServerState
 
 FADE = 0.5
-"""What the weight of the last round's rows keeps."""
+"""Factor on the weight of the last round's rows."""
 CENTRES, ROWS, WEIGHTS = "centres.", "common/rows", "common/weights"
 
 
 def with_common_memory(merge: Merge, rows: int) -> Merge:
-    """The merge, and a global memory of at most so many rows beside it."""
+    """The merge, extended by a global memory of at most `rows` rows."""
 
     def merged(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
         after = merge(state, updates)

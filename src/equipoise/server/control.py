@@ -1,9 +1,9 @@
-"""Control variates: what a client reports of its gradients, and what the server makes of it.
+"""Control variates: how clients compute them, and how the server merges them.
 
-    Δc_k = (w_t − w_k)/a_k − c                  a_k: how far the client comes along a gradient of 1
+    Δc_k = (w_t − w_k)/a_k − c                  a_k: how far the client moves under a gradient of 1
     w ← w + η·(mean_k w_k − w)                  c ← c + Σ_{k took part} Δc_k / N
 
-Every client counts alike, as published, so c is the mean of all c_k, whoever took part. BatchNorm statistics are
+All clients have equal weight, as published, so c is the mean of all c_k, whoever took part. BatchNorm statistics are
 averaged. Weights that stay with their client have no control variate.
 Source: Karimireddy et al., "SCAFFOLD: Stochastic Controlled Averaging", 2020, eqs. 4 and 5.
 """
@@ -25,8 +25,11 @@ from equipoise.server.optimise import trainable
 
 
 def change(done: Finished) -> State:
-    """Δc_k; c is zero before the first merge."""
-    sent = [name for name in trainable(done.model) if name not in done.personal]
+    """Δc_k; c is zero before the first merge.
+
+    A weight that was frozen keeps its control variate: its client did not follow any gradient of it.
+    """
+    sent = [name for name in trainable(done.model) if name not in done.personal and done.has_trained(name)]
     gradient = {name: (done.start[name] - done.model[name]) / done.reach for name in sent}
     return {name: g - done.task.shared.get(CONTROL + name, torch.zeros(())) for name, g in gradient.items()}
 

@@ -1,9 +1,9 @@
-"""The mean of clients whose losses are regularised dynamically.
+"""FedDyn's merge: the mean of clients with dynamic regularisation.
 
     h ← h − (α/N)·Σ_{k took part} (w_k − w)        w ← mean_k w_k − h/α
 
-h is the mean of all h_k, whoever took part: the gradient of the mean loss where clients stopped. Every client counts
-alike, as published. BatchNorm statistics are averaged.
+h is the mean of all h_k, whoever took part: the gradient of the mean loss where clients stopped. All clients have equal
+weight, as published. BatchNorm statistics are averaged.
 Source: Acar et al., "Federated Learning Based on Dynamic Regularization", 2021, algorithm 1.
 """
 
@@ -20,7 +20,7 @@ from equipoise.server.merge import Merge, ServerState
 from equipoise.server.optimise import trainable
 
 GRADIENT = "h/"
-"""What h is called in the server's memory, before the name of its weight."""
+"""Prefix of h in the server's memory, before the name of its weight."""
 
 
 def dynamic_mean(alpha: float) -> Merge:

@@ -1,9 +1,9 @@
-"""Each client answers for the classes it owns, and is heard as much as the image looks like its own images.
+"""Each client predicts the classes it owns, weighted by how much the sample resembles its own samples.
 
     e_k(x) = log Σ_{c owned} exp logit_kc(x)        ẽ_k = (e_k − m_k) / d_k
     p(x) = Σ_k g_k(x)·softmax over owned classes of logits_k(x)        g_k ∝ (n_k / n)·exp ẽ_k(x)
 
-m_k and d_k are mean and deviation of e_k over the client's own training images: two numbers more in its one upload.
+m_k and d_k are mean and deviation of e_k over the client's own training samples: two more numbers in its one upload.
 Source: ours; the energy score is that of Liu et al., "Energy-based Out-of-distribution Detection", 2020.
 """
 
@@ -45,7 +45,7 @@ def energies(own: OwnSamples) -> State:
 
 
 def spread(score: Tensor) -> dict[str, Tensor]:
-    """Mean and deviation of a score over a client's own samples; a score that never varies is left in its own unit."""
+    """Mean and deviation of a score over a client's own samples; the deviation is 1 for a constant score."""
     deviation = score.std(correction=0)
     return {"mean": score.mean(), "deviation": torch.where(deviation > 0, deviation, 1.0)}
 

@@ -1,9 +1,9 @@
-"""Features weighted by how informative each client finds the image, then compared with the merged prototypes.
+"""Features weighted by how informative each client finds the sample, then compared with the merged prototypes.
 
     u_k(x) = 1 − cos(f_k(x), f_k(noise))      F(x) = Σ_k u_k(x)·f_k(x)      softmax(F/‖F‖ · P̄ᵀ)
     iffi-published   the same with ū(x) = mean_k u_k(x) for every client: it cancels, and F is the plain sum
 
-f_k(noise) is a client's mean feature of images without content. Source: FAFI, 2025; the second as its code has it.
+f_k(noise) is a client's mean feature of pure noise. Source: FAFI, 2025; the second form is that of its code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a client says of a model on the samples that it holds out for a test of its own: the share it gets right.
+"""A model's accuracy on the samples that a client holds out as its local test set.
 
 share = mean_i [argmax logits_i = y_i]
 """
@@ -16,7 +16,7 @@ OF_MERGED = Question("local-accuracy", through="merged")
 
 
 def local_accuracy(own: OwnSamples) -> State:
-    """Nothing of a client that holds out no sample."""
+    """Empty for a client that holds out no samples."""
     if own.held_out is None or len(own.held_out) == 0:
         return {}
     own.network.load_state_dict(dict(own.models[0]))

@@ -20,7 +20,7 @@ from equipoise.core.values import ClientUpdate, State
 from equipoise.server.merge import ServerState
 
 AT_ONCE = 2**18
-"""Numbers that are added in one go."""
+"""Largest number of elements that are added in one pass."""
 
 
 def mean(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
@@ -28,12 +28,12 @@ def mean(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
 
 
 def client_mean(updates: Sequence[ClientUpdate], before: State) -> State:
-    """The mean in which every client counts alike, however many samples it has."""
+    """The unweighted mean: all clients have equal weight, however many samples they have."""
     return weighted_mean([replace(update, samples=1) for update in updates], before)
 
 
 def weighted_mean(updates: Sequence[ClientUpdate], before: State | None = None) -> State:
-    """`before` is what the clients started from: rows that nobody touched stay as they were."""
+    """The mean weighted by samples. Rows that no client holds are taken from `before`, where the clients started."""
     ordered = sorted(updates, key=lambda update: update.client)
     total = sum(update.samples for update in ordered)
     shares = [update.samples / total for update in ordered]

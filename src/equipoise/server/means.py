@@ -1,8 +1,8 @@
-"""Class means of features, and the answer of the nearest one.
+"""Class means of features, and prediction by the nearest mean.
 
     m_c = Σ_k Σ_{i of k, y_i = c} f_k(x_i) / n_c        F(x) = Σ_k (n_k / n)·f_k(x)        softmax_c(−‖F − m_c‖² / D)
 
-A class that nobody has is never answered. Source: FedProto, 2022.
+A class that no client has is never predicted. Source: FedProto, 2022.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from equipoise.server.predict import Merged, ServerView, weighted
 
 
 def class_sums(own: OwnSamples) -> State:
-    """Sums of features [C, D] and samples [C] of each class: what a client reports."""
+    """A client's report: sums of features [C, D] and sample counts [C] of each class."""
     (seen,), labels = own.outputs, own.labels
     features, n_classes = seen.features, seen.logits.shape[1]
     sums = torch.zeros(n_classes, features.shape[1]).index_add_(0, labels, features)

@@ -1,4 +1,4 @@
-"""What a merge is: the server's state and the updates in, the server's next state out.
+"""The type of a merge: it takes the server's state and the updates, and returns the next state.
 
 Merge: (ServerState, updates) → ServerState
 """
@@ -19,9 +19,9 @@ class ServerState:
     memory: State = field(default_factory=dict)
     broadcast: State = field(default_factory=dict)
     progress: float = 0.0
-    """p of the whole run, for what goes by a schedule."""
+    """p of the whole run, for schedules."""
     n_clients: int = 0
-    """Of the federation, whether or not they took part; 0: not known."""
+    """Number of clients in the federation, whether or not they took part; 0: unknown."""
 
 
 Merge = Callable[[ServerState, Sequence[ClientUpdate]], ServerState]

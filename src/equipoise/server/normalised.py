@@ -1,9 +1,9 @@
-"""The mean of updates that are brought to a common length first.
+"""FedNova's merge: the mean of updates that are first scaled to a common length.
 
     w ← w + a·Σ_k (n_k/n)·(w_k − w)/a_k        a = Σ_k (n_k/n)·a_k
 
-a_k is how far client k comes along a gradient of 1, as it reports. It is the mean of w + (a/a_k)·(w_k − w), and where
-all a_k are equal the mean of the clients. BatchNorm statistics are averaged as they are.
+Client k reports a_k: how far it moves under a gradient of 1. The result is the mean of w + (a/a_k)·(w_k − w); if all
+a_k are equal, it is the mean of the clients. BatchNorm statistics are averaged unscaled.
 Source: Wang et al., "Tackling the Objective Inconsistency Problem in Heterogeneous Federated Optimization", 2020.
 """
 
@@ -19,7 +19,7 @@ from equipoise.server.optimise import trainable
 from equipoise.server.predict import shares
 
 REACH = "reach"
-"""What a_k is called in a report."""
+"""The name of a_k in a report."""
 
 
 def normalised(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
@@ -31,7 +31,7 @@ def normalised(state: ServerState, updates: Sequence[ClientUpdate]) -> ServerSta
 
 
 def _scaled(before: State, update: ClientUpdate, factor: float) -> ClientUpdate:
-    """The update with the client's way made longer by `factor`; of tables, the rows that it holds."""
+    """The update with the client's move scaled by `factor`; of tables, the rows that it holds."""
     start = {name: before[name][update.rows[name]] if name in update.rows else before[name] for name in update.model}
     moved = {name: start[name] + factor * (update.model[name] - start[name]) for name in trainable(update.model)}
     return replace(update, model={**update.model, **moved})

@@ -1,13 +1,13 @@
-"""Server optimisers: the mean update is a gradient, and the server takes a step of its own along it.
+"""Server optimisers: the mean update serves as a gradient for an optimiser step on the server.
 
     Δ = Σ_k (n_k / n)·w_k − w
     momentum:  m ← β·m + Δ                                    w ← w + η·s(p)·m
     adam:      m ← β₁·m + (1−β₁)·Δ    v ← β₂·v + (1−β₂)·Δ²    w ← w + η·s(p)·m / (√v + τ)
     yogi:      m ← β₁·m + (1−β₁)·Δ    v ← v − (1−β₂)·Δ²·sign(v − Δ²)    w ← w + η·s(p)·m / (√v + τ)
 
-Only trainable weights take the step, and of tables that clients hold in part the rows that somebody held: a row that
-nobody touched has no update, and neither moves nor forgets. BatchNorm statistics are averaged: an adaptive step can
-drive a variance below zero, a known cause of NaN.
+Only trainable weights take the step. Of tables that clients hold in part, only rows that some client held take it: the
+other rows and their buffers do not change. BatchNorm statistics are averaged: an adaptive step can drive a variance
+below zero, a known cause of NaN.
 m and v start at zero; s is 1 unless a schedule is asked for.
 Source: Hsu et al., "Measuring the Effects of Non-Identical Data Distribution", 2019; Reddi et al., "Adaptive Federated
 Optimization", 2021, algorithm 2.
@@ -85,7 +85,7 @@ def _stepping(step: Step, goes: Schedule) -> Merge:
 
 
 def _held(updates: Sequence[ClientUpdate], name: str) -> Tensor | EllipsisType:
-    """The rows of a table that anybody held; everything, of weights that all have whole."""
+    """The rows of a table that some client held; all rows of weights that clients hold whole."""
     if name not in updates[0].rows:
         return ...
     return torch.unique(torch.cat([update.rows[name] for update in updates]))  # type: ignore[no-any-return]

@@ -1,13 +1,13 @@
-"""How the merged thing predicts.
+"""Predictors: how the server predicts after a merge.
 
-Predict: (view, merged) → probabilities [N, C], where the view says what models see
+Predict: (view, merged) → probabilities [N, C]; the view gives models' outputs on the samples
 parameter-average     softmax(logits of the merged model)
 probability-ensemble  Σ_k (n_k / n)·softmax(logits_k)
 logit-ensemble        softmax(Σ_k (n_k / n)·logits_k)
 
-A way to predict that needs something of the clients' own samples asks one question (`@asks`); every client answers it
-as a task, and the view has the answers. What it makes of clients alone, whatever the samples, it makes through
-`view.once`: a model that leaves its run keeps the result.
+A predictor that needs information about the clients' own samples asks one question (`@asks`); every client answers it
+as a task, and the view holds the answers. Results that depend on the clients alone, not on the samples to classify, are
+computed through `view.once`, so that an exported model keeps them.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ class Once(Protocol):
 
 
 def each_time(name: str, make: Callable[[], FromClients]) -> FromClients:
-    """Makes it anew: right while clients still train."""
+    """Computes the result again at each call, as is right while clients still train."""
     return make()
 
 
 @dataclass(frozen=True)
 class ServerView:
-    """What a server can learn: what models say of the samples to classify, and what clients answered."""
+    """What the server can see: models' outputs on the samples to classify, and clients' answers."""
 
     outputs: Outputs
-    """What a model says of the samples that are to be classified."""
+    """A model's outputs on the samples to classify."""
     noise: Outputs
-    """What a model says of samples without content, which the server draws itself."""
+    """A model's outputs on pure noise, which the server draws itself."""
     answers: Mapping[int, State] = field(default_factory=dict)
-    """Client → its answer to the question that this way to predict asks."""
+    """Client → its answer to the predictor's question."""
     once: Once = each_time
-    """(name, how to make it) → what depends on the clients alone, not on the samples that are to be classified."""
+    """(name, function) → the function's result, which depends on the clients alone, not on the samples to classify."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ Predict = Callable[[ServerView, Merged], Tensor]
 
 
 def asks(summary: str, through: Literal["own", "all", "merged", "common"]) -> Callable[[Predict], Predict]:
-    """Marks a way to predict that asks the clients a question."""
+    """Marks a predictor that asks the clients a question."""
 
     def mark(predict: Predict) -> Predict:
         predict.question = Question(summary, through)  # type: ignore[attr-defined]
@@ -88,7 +88,7 @@ def logit_ensemble(view: ServerView, merged: Merged) -> Tensor:
 
 
 def ordered(merged: Merged) -> list[ClientUpdate]:
-    """The clients by number, so that no sum depends on who answered first."""
+    """The clients in order of their numbers, so that no sum depends on who answered first."""
     return sorted(merged.clients, key=lambda client: client.client)
 
 

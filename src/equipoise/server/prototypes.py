@@ -1,8 +1,8 @@
 """Merging prototypes: weights are averaged by samples as always, the prototype rows in one of three ways.
 
 plain    p̄_c = (1/K)·Σ_k p_kc                            as published: rows of classes a client never saw count too
-unit     p̄_c = (1/K)·Σ_k p_kc / ‖p_kc‖                   a client with long prototypes no longer owns the mean
-counts   p̄_c = Σ_k n_kc·p_kc / Σ_k n_kc                  only clients that have the class; plain where nobody has it
+unit     p̄_c = (1/K)·Σ_k p_kc / ‖p_kc‖                   a client with long prototypes no longer dominates
+counts   p̄_c = Σ_k n_kc·p_kc / Σ_k n_kc                  only clients that have the class; plain if no client has it
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The merged model with BatchNorm statistics that clients measured anew, instead of the average of their own.
+"""The merged model with BatchNorm statistics re-measured by the clients, instead of the average of their own.
 
 softmax(logits of the recalibrated merged model)        a second exchange: the model goes down, statistics come up
 """
@@ -24,7 +24,7 @@ def recalibrated_average(view: ServerView, merged: Merged) -> Tensor:
 
 
 def recalibrated(model: State, answers: Mapping[int, State]) -> State:
-    """The model with the clients' statistics, averaged by samples; as it is where nobody could measure any."""
+    """The model with the clients' statistics, averaged by samples; unchanged if no client could measure any."""
     measured = [answer for _, answer in sorted(answers.items()) if int(answer[SAMPLES]) > 1]
     total = sum(int(answer[SAMPLES]) for answer in measured)
     result = {name: tensor.clone() for name, tensor in model.items()}

@@ -3,10 +3,10 @@
     G = Σ_i x_i x_iᵀ      S = Σ_i x_i y_iᵀ (y one-hot)      m = Σ_i x_i      c = Σ_i y_i
     Ĝ = D⁻¹ (G − m mᵀ/n) D⁻¹      Ŝ = D⁻¹ (S − m cᵀ/n)      W = D⁻¹ (Ĝ + r·I)⁻¹ Ŝ      D² = diagonal of G/n − (m/n)²
 
-They hold what class means and covariances hold. The strength r is chosen from the same sums by generalised
+The sums carry the same information as class means and covariances. The strength r is chosen from them by generalised
 cross-validation: the r that minimises RSS(r) / (1 − df(r)/n)², df(r) = 1 + Σ_j g_j/(g_j + r) over the eigenvalues of Ĝ.
-No image is needed twice, and the same sums are not solved twice: of features that nobody trains every server and every
-checkpoint asks again. Source: Golub, Heath, Wahba, "Generalized Cross-Validation", 1979.
+Every sample is read once. Solved heads are cached, since features that are not trained give the same sums for every
+server and every checkpoint. Source: Golub, Heath, Wahba, "Generalized Cross-Validation", 1979.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from equipoise.core.values import State
 STRENGTHS = 10.0 ** torch.arange(-4, 2.5, 0.5, dtype=torch.float64)
 """r as a share of the mean eigenvalue of Ĝ."""
 KEPT = 8
-"""How many solved heads are remembered."""
+"""Number of solved heads in the cache."""
 _known: dict[bytes, Tensor] = {}
 """Hash of the sums → head, the newest last."""
 
 
 def sums(features: Tensor, labels: Tensor, n_classes: int) -> State:
-    """G, S, m and c of some images: what a client sends."""
+    """G, S, m and c of some samples."""
     x, y = features.double(), F.one_hot(labels, n_classes).double()
     return {"gram": x.T @ x, "classes": x.T @ y, "features": x.sum(0), "counts": y.sum(0)}
 

@@ -1,4 +1,4 @@
-"""The ways to predict, what each needs, and the summaries that servers ask of clients. Code is imported on use."""
+"""The predictors, what each needs, and the summaries that servers ask clients for. Code is imported on use."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     x = [f_1/‖f_1‖, …, f_K/‖f_K‖]        client k sends G_k, S_k        argmax of x·W, W = (Σ G_k + r·I)⁻¹ Σ S_k
 
-Never to be called one-shot. Source: ours; the closed form as in `ridge`.
+This is not one-shot. Source: ours; the closed form is that of `ridge`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     t_k(x) = −½·min_{c owned} (z_k − μ_kc)ᵀ Σ_k⁻¹ (z_k − μ_kc)        z_k = f_k/‖f_k‖        t̃_k = (t_k − m_k) / d_k
     g_k ∝ (n_k / n)·exp(ẽ_k(x) + t̃_k(x)), then as in `energy_gate`
 
-μ_kc and Σ_k, of the client's own training images around their class means and shrunk by a tenth, are part of its one
-upload. Source: ours; the distance is that of Lee et al., "A Simple Unified Framework", 2018.
+μ_kc are the client's class means and Σ_k is the covariance of its own training samples around them, shrunk by a tenth;
+both are part of its one upload. Source: ours; the distance is that of Lee et al., "A Simple Unified Framework", 2018.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from equipoise.server.predict import Merged, ServerView, asks, ordered, shares
 
 SHRINKAGE = 0.1
 CLASSES = "classes."
-"""What begins the names of the class statistics in an answer."""
+"""Prefix of the names of class statistics in an answer."""
 
 
 @asks("typicality", through="own")
@@ -43,12 +43,12 @@ def _typical(view: ServerView, client: ClientUpdate, answer: State) -> Tensor:
 
 
 def energies_and_classes(own: OwnSamples) -> State:
-    """What the energy gate asks, and what the client's own classes look like."""
+    """The energy gate's statistics, and the class statistics of the client's own samples."""
     return {**energies(own), **{f"{CLASSES}{name}": tensor for name, tensor in own_classes(own).items()}}
 
 
 def own_classes(own: OwnSamples) -> State:
-    """Means of the classes there are [C', D], the precision Σ⁻¹ [D, D], and mean and deviation of t."""
+    """Means of the client's classes [C', D], the precision Σ⁻¹ [D, D], and mean and deviation of t."""
     features = own.outputs[0].features
     z = F.normalize(features, dim=1).double()
     present, position = torch.unique(own.labels, return_inverse=True)
@@ -67,7 +67,7 @@ def typicality(features: Tensor, report: State) -> Tensor:
 
 
 def _nearness(features: Tensor, means: Tensor, turn: Tensor) -> Tensor:
-    """`turn` makes a distance under the precision a plain one: turn·turnᵀ = Σ⁻¹."""
+    """`turn` maps features so that the distance under the precision becomes Euclidean: turn·turnᵀ = Σ⁻¹."""
     z = F.normalize(features, dim=1).double()
     nearest = torch.cdist(z @ turn, means @ turn).amin(1)
     return (-0.5 * nearest.square()).float()

@@ -1,12 +1,12 @@
-"""Our contract tests as functions, for other people's things: each takes the name of a registered thing, or fails.
+"""Our contract tests as functions, for plugins: each checks a registered thing, given by its name.
 
     from equipoise.testing import check_method
 
     def test_my_method_keeps_its_promises():
         check_method("mine")
 
-They train on a few of the embedded digits and take seconds. What a plugin registers must be registered before: import
-its module in the test, or install its package. A failure is an AssertionError that says which promise was broken.
+They train on a few of the embedded digits and take seconds. The plugin must be loaded first: import its module in the
+test, or install its package. A failure is an AssertionError that says which promise was broken.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from equipoise.testing.small import untouched_rng
 
 
 def check_dataset(name: str, folder: Path | None = None, **settings: Any) -> None:
-    """It is well formed, the same every time, and can be split; `folder` is where its files are."""
+    """Check that the set is well formed, the same every time, and can be split; `folder` holds its files."""
     options = DATASETS.find(name).options.model_validate({"name": name, **settings})
     assert isinstance(options, SampleOptions), f"the options of '{name}' must extend those of a kind with labels"
     with untouched_rng():

@@ -16,7 +16,7 @@ COUNTER = "norm.num_batches_tracked"
 
 
 def check_merge(name: str, *overrides: str) -> None:
-    """All promises; `overrides` are settings that the merge cannot do without, as `server.aggregate.x=1`."""
+    """Check all promises; `overrides` are settings that the merge needs, as in `server.aggregate.x=1`."""
     entry = AGGREGATES.find(name)
     given = {text.partition("=")[0].rpartition(".")[2]: text.partition("=")[2] for text in overrides}
     merge: Merge = entry.make(entry.options.model_validate({"name": name, **given}))
@@ -50,7 +50,7 @@ def order_of_updates_does_not_matter(merge: Merge) -> None:
 
 
 def names_and_shapes_stay(merge: Merge) -> None:
-    """Two merges in a row, by any number of clients; what was given is left alone; what the server keeps travels."""
+    """Two merges in a row, with any number of clients; inputs are not modified; the server's state is serialisable."""
     for n_clients in (1, 2, len(SAMPLES)):
         given, before = updates(n_clients), start()
         kept = [dict(update.model) for update in given]

@@ -29,7 +29,7 @@ from equipoise.testing.small import (
 )
 
 
-class Steps(NamedTuple):
+class RunSteps(NamedTuple):
     """A configuration, and all steps of its run."""
 
     config: Config
@@ -41,13 +41,13 @@ def config_of(method: str, communication: str, *overrides: str) -> Config:
     return make(f"method={method}", *needs(method), "evaluate.beside=last", *overrides)
 
 
-def steps_of(config: Config) -> Steps:
+def steps_of(config: Config) -> RunSteps:
     with untouched_rng():
-        return Steps(config, records(config))
+        return RunSteps(config, records(config))
 
 
 def check_method(name: str, *overrides: str) -> None:
-    """All promises; `overrides` are settings that the method cannot do without, as `key=value`."""
+    """Check all promises; `overrides` are settings that the method needs, as `key=value`."""
     for communication in communications(name):
         run = steps_of(config_of(name, communication, *overrides))
         seed_matters(run)
@@ -57,13 +57,13 @@ def check_method(name: str, *overrides: str) -> None:
         resuming_changes_nothing(run)
 
 
-def seed_matters(run: Steps) -> None:
+def seed_matters(run: RunSteps) -> None:
     federation = build(run.config.model_copy(update={"seed": run.config.seed + 1}))
     other = next(federate(federation, Local(federation.site), first_snapshot(federation), 0, nobody))
     assert numbers([other]) != numbers(run.records[:1]), "another seed gives the same numbers"
 
 
-def headline_is_scored(run: Steps) -> None:
+def headline_is_scored(run: RunSteps) -> None:
     headline = build(run.config).method.headline
     last = {row.name: row.value for row in run.records[-1].rows if row.client is None}
     missing = {headline, "accuracy/validation", "bytes/up"} - last.keys()
@@ -76,7 +76,7 @@ def headline_is_scored(run: Steps) -> None:
     assert not events, f"something went wrong: {events[:3]}"
 
 
-def updates_survive_the_codec(run: Steps) -> None:
+def updates_survive_the_codec(run: RunSteps) -> None:
     federation = build(run.config)
     for result in Local(federation.site).map(plan(federation, run.records[0].snapshot, 1)):
         assert isinstance(result, ClientUpdate), f"a client failed: {result}"
@@ -85,7 +85,7 @@ def updates_survive_the_codec(run: Steps) -> None:
         assert_same_update(back, result)
 
 
-def order_does_not_matter(run: Steps) -> None:
+def order_does_not_matter(run: RunSteps) -> None:
     """The same seed gives the same numbers, whoever answers first."""
     federation = build(run.config)
     backwards = list(federate(federation, Backwards(federation.site), first_snapshot(federation), 0, nobody))
@@ -96,7 +96,7 @@ def order_does_not_matter(run: Steps) -> None:
         assert_same(ours.snapshot.broadcast, theirs.snapshot.broadcast)
 
 
-def resuming_changes_nothing(run: Steps) -> None:
+def resuming_changes_nothing(run: RunSteps) -> None:
     """Going on from a checkpoint is never having stopped."""
     federation = build(run.config)
     again = unpack(pack(run.records[0].snapshot))

@@ -15,7 +15,7 @@ LIMITS = ("data.limit=60", "data.test_limit=20", "partition.clients=2", "rounds=
 
 
 def check_model(name: str, *overrides: str) -> None:
-    """All promises; `overrides` make it small, as in `model.width=2`."""
+    """Check all promises; `overrides` make the model small, as in `model.width=2`."""
     config = config_of(name, *overrides)
     state_survives_the_codec(config)
     names_do_not_depend_on_the_seed(config)
@@ -37,7 +37,7 @@ def pictures() -> Tensor:
 
 
 def state_survives_the_codec(config: Config) -> None:
-    """It is taken up again under the same names, to the same answers."""
+    """The state is restored under the same names and gives the same outputs."""
     model = built(config)
     state = state_of(model)
     _, back = decode(encode({}, state))

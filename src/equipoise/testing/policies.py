@@ -13,7 +13,7 @@ LABELS = ([1, 0, 0], [3, 3, 3], [0, 0, 9])
 
 
 def check_policy(name: str, *overrides: str) -> None:
-    """All promises, under `etf-align`; `overrides` are settings that the policy cannot do without."""
+    """Check all promises with the method `etf-align`; `overrides` are settings that the policy needs."""
     starts_from_counts_alone(name)
     for communication in ("rounds", "one-shot"):
         run = steps_of(config_of("etf-align", communication, f"balance={name}", *overrides))
@@ -27,7 +27,7 @@ def check_policy(name: str, *overrides: str) -> None:
 
 
 def starts_from_counts_alone(name: str) -> None:
-    """A policy asks nothing but the label counts to start, and starts finite."""
+    """A policy needs only the label counts to start, and starts finite."""
     entry = BALANCES.find(name)
     balance = entry.make(entry.options())
     assert isinstance(balance, Balance), f"balance '{name}' gives no Balance, but {balance!r}"

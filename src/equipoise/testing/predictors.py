@@ -1,4 +1,4 @@
-"""What every way to predict promises: `server.predict`."""
+"""What every predictor promises: `server.predict`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from equipoise.server.predict import Merged
 from equipoise.testing.small import assert_same, nobody, one_shot, untouched_rng
 
 METHODS = {traits.PROTOTYPES: "fafi", traits.MEANS: "fedproto"}
-"""Methods that have what a way to predict needs."""
+"""Methods that provide what a predictor needs."""
 
 
 def check_predictor(name: str, *overrides: str) -> None:
-    """Probabilities, whatever the order of the clients; nothing drawn, and nothing that was given changed."""
+    """Check that it gives probabilities, in any order of clients, draws nothing, and does not modify its inputs."""
     needs = PREDICTS.find(name).traits
     method = next((method for trait, method in METHODS.items() if trait in needs), "fedavg")
     is_normed = traits.BATCH_NORM in needs

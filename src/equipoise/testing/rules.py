@@ -33,7 +33,7 @@ def _curve(values: Values, client: int | None) -> Curve:
 
 
 def check_rule(code: str, fires: Recording, near: Recording) -> None:
-    """It names the one run and is silent about the other, which comes near; both hold everything that it reads."""
+    """Check that the rule fires on one run and not on the near miss; both hold everything that it reads."""
     rule: Rule = RULES.find(code).make
     assert not rule.remedies[-1].settings, "the last remedy must ask for no setting"
     nothing = verdict(Recording("nothing", {}), [rule], limits({}), "en")
@@ -45,7 +45,7 @@ def check_rule(code: str, fires: Recording, near: Recording) -> None:
 
 
 def asked(rule: Rule, run: Recording) -> Finding | None:
-    """What a rule says of a run, in every language; that it can be examined is part of the question."""
+    """The rule's finding for a run, in every language; the rule must be able to examine it."""
     found = {language: verdict(run, [rule], limits({}), language) for language in ("en", "zh")}
     for one in found.values():
         assert rule.code not in one.faults, f"'{rule.code}' fails: {one.faults[rule.code]}"

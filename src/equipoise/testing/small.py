@@ -1,4 +1,4 @@
-"""Small runs, and what is equal to what: shared by all checks."""
+"""Small runs and comparisons, shared by all checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NEEDS = {
     "fedbn": ("model=cnn", "model.width=4", "model.features=8", "model.norm=batch"),
     "fedrep": ("client.epochs=2",),
 }
-"""Settings that methods of ours cannot do without."""
+"""Settings that our methods need."""
 Numbers = dict[tuple[int, int | None, str], float]
 
 
@@ -45,12 +45,12 @@ def one_shot(*overrides: str, epochs: int = 4, checkpoints: int = 2, model: str 
 
 
 def needs(method: str) -> tuple[str, ...]:
-    """What a method cannot do without, beside its name."""
+    """Settings that a method needs beside its name."""
     return ("data.public=0.2",) if PUBLIC_POOL in METHODS.find(method).traits else NEEDS.get(method, ())
 
 
 def communications(method: str) -> tuple[str, ...]:
-    """With rounds, and with one-shot communication unless the method lives on what goes down."""
+    """Rounds, and one-shot communication unless the method depends on what goes down."""
     return ("rounds",) if NEEDS_ROUNDS in METHODS.find(method).traits else ("rounds", "one-shot")
 
 
@@ -65,17 +65,17 @@ def records(config: Config | Federation) -> list[Record]:
 
 
 def nobody(*_: object) -> None:
-    """A tick that nobody hears."""
+    """A progress callback that does nothing."""
 
 
 def numbers(steps: Sequence[Record]) -> Numbers:
-    """(step, client, name) → value, without the time it took."""
+    """(step, client, name) → value, without times."""
     rows = [row for record in steps for row in record.rows if row.name != "seconds"]
     return {(row.step, row.client, row.name): row.value for row in rows}
 
 
 class Backwards:
-    """The local engine, whose last client answers first."""
+    """The local engine in reverse order: the last client answers first."""
 
     def __init__(self, site: Site) -> None:
         self.local = Local(site)
@@ -99,7 +99,7 @@ def assert_same(ours: State, theirs: State) -> None:
 
 
 def assert_same_own(ours: ClientState, theirs: ClientState) -> None:
-    """Every group of what a client keeps."""
+    """Equal in every group of the clients' states."""
     for group, state in ours.groups().items():
         assert_same(state, theirs.groups()[group])
 
@@ -115,7 +115,7 @@ def assert_same_update(ours: ClientUpdate, theirs: ClientUpdate) -> None:
 
 @contextmanager
 def untouched_rng() -> Iterator[None]:
-    """The global generators of torch, numpy and Python are afterwards as they were before."""
+    """Assert that the global generators of torch, numpy and Python are unchanged."""
     before = _global_state()
     yield
     for name, then, now in zip(("torch", "numpy", "random"), before, _global_state(), strict=True):

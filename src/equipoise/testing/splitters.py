@@ -14,11 +14,11 @@ from equipoise.partition.divide import divide
 from equipoise.testing.small import untouched_rng
 
 CASES = ((2, 30), (5, 400), (20, 1000))
-"""Clients, and images of ten classes."""
+"""Number of clients, and of samples of ten classes."""
 
 
 def check_splitter(name: str, **settings: Any) -> None:
-    """Every sample has one client, every client its minimum, and the seed alone decides; `settings` are its own."""
+    """Check that every sample has one client, every client its minimum, and only the seed decides."""
     for n_clients, n in CASES:
         options = SPLITTERS.find(name).options.model_validate({"name": name, "clients": n_clients, **settings})
         assert isinstance(options, PartitionOptions), f"the options of '{name}' must extend PartitionOptions"

@@ -8,7 +8,7 @@ from equipoise.testing.methods import config_of, order_does_not_matter, resuming
 
 
 def check_term(name: str, weight: float = 0.1) -> None:
-    """It is finite, recorded under its name, and the same whoever answers first and after a stop."""
+    """Check that it is finite, recorded under its name, and the same in any order of clients and after a resume."""
     run = steps_of(config_of("fedavg", "rounds", f"client.terms.{name}={weight}"))
     values = [row.value for record in run.records for row in record.rows if row.name == f"loss/{name}"]
     assert values, f"loss/{name} was not recorded"

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from equipoise.cli import app
 from equipoise.core.registry import BALANCES
 
-KEYS = {"name", "aliases", "summary", "formula", "parameters", "fixed_point", "status"}
+KEYS = {"name", "aliases", "summary", "formula", "parameters", "fixed_point", "status", "package"}
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from equipoise.kind.check import known_of
 
 
 def test_every_set_is_known_and_the_rest_have_files():
-    assert set(KNOWN) == set(DATASETS.names()) - {"table", "folder", "npz"}
-    assert set(SOURCES) == set(KNOWN) - {"digits", "synthetic", "planted"}
+    assert set(KNOWN) == set(DATASETS.names()) - {"table", "folder", "npz", "tabular"}
+    assert set(SOURCES) == set(KNOWN) - {"digits", "synthetic", "planted", "breast-cancer", "wine"}
     assert set(OWN_FILES) == set(DATASETS.names()) - set(KNOWN)
 
 
@@ -22,7 +22,7 @@ def test_every_set_is_of_one_kind():
     for entry in DATASETS:
         kind = kind_of(entry.name)
         assert issubclass(entry.options, kind.options)
-        assert [other.name for other in KINDS if issubclass(entry.options, other.make.options)] == [kind.name]
+        assert [other.make for other in KINDS if issubclass(entry.options, other.make.options)] == [kind]
         known = {"images": KnownImages, "interactions": KnownInteractions}.get(kind.name)
         assert known is None or isinstance(known_of(entry), known)
         assert {"images": ImageOptions, "interactions": InteractionOptions}.get(kind.name, kind.options) is kind.options

@@ -45,4 +45,13 @@ def test_what_is_refused(folder, given, wanted, message, fix):
 def test_without_a_data_folder():
     with pytest.raises(DataError, match=r"the table a\.csv was not found") as caught:
         own_path("a.csv", None, FILE)
-    assert caught.value.where == "no folder was given and EQUIPOISE_DATA is not set"
+    assert caught.value.where.endswith("no data folder was given and EQUIPOISE_DATA is not set")
+
+
+def test_a_file_in_the_working_folder_is_found_where_the_data_folder_has_none(tmp_path, folder, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("x")
+    for given in (None, folder):
+        assert own_path("a.csv", given, FILE).absolute() == tmp_path / "a.csv"
+    (folder / "a.csv").write_text("y")
+    assert own_path("a.csv", folder, FILE) == folder / "a.csv"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -88,7 +89,7 @@ def test_where_the_table_is(folder):
         table(options(file=None), folder)
     with pytest.raises(DataError, match=r"the table clicks\.csv was not found") as caught:
         table(options(), folder)
-    assert caught.value.where == f"looked for {folder / 'clicks.csv'}"
+    assert caught.value.where == f"looked for {folder / 'clicks.csv'} and {Path('clicks.csv').absolute()}"
     with pytest.raises(DataError, match=r"clicks\.csv was not found") as caught:
         table(options(), None)
     assert "EQUIPOISE_DATA is not set" in caught.value.where

@@ -39,7 +39,7 @@ def test_the_file_reads_as_our_source_does(store, servers):
     text = model_file(parts_of(store, servers["resnet8", "anchors"]))
     assert text.startswith('"""The model of run ')
     assert "class ResidualBlock(nn.Module):" in text
-    assert '"""y = relu(conv(relu(conv(x))) + shortcut(x)), normalised after each convolution."""' in text
+    assert '"""y = relu(conv(relu(conv(x))) + shortcut(x)), with normalisation after each convolution."""' in text
     assert "two_views" not in text
     assert "Needs safetensors and torch." in text
     compile(text, "model.py", "exec")

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from equipoise.core.errors import ClientError
+from equipoise.config.loader import load
+from equipoise.core.errors import ClientError, ConfigError
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Task
-from equipoise.engine.kept import KEPT, StateFolder
+from equipoise.engine.kept import KEPT, StateFolder, federation_key
+from equipoise.run.build import build
 from tests.conftest import assert_same_own, numbers, records, tiny
 
 
@@ -80,6 +82,10 @@ def test_a_state_that_is_gone_is_named(tmp_path: Path) -> None:
         ("method=etf-align", "balance=decoupled", "rounds=3"),
         ("method=fafi", "communication=one-shot", "client.epochs=2", "checkpoints=2"),
         ("method=fedavg", "server.personal=[head]", "rounds=3"),
+        ("method=fedrep", "client.epochs=2", "rounds=3"),
+        ("method=fedbn", "rounds=3", "model=cnn", "model.width=4", "model.features=8", "model.norm=batch"),
+        ("method=ditto", "balance=constant", "rounds=3"),
+        ("method=scaffold", "rounds=3", "client.momentum=0"),
         ("method=fedavg", "server.personal=[head]", "rounds=3", "engine=processes", "engine.workers=2"),
     ],
 )
@@ -87,4 +93,19 @@ def test_runs_whose_states_stay_with_the_node_have_the_same_numbers(tmp_path: Pa
     travelling = records(tiny(*settings))
     staying = records(tiny(*settings, f"engine.state_folder={tmp_path}"))
     assert numbers(staying) == numbers(travelling)
-    assert list(tmp_path.glob("*.safetensors"))
+    assert list(tmp_path.rglob("*.safetensors"))
+
+
+def test_runs_that_share_a_folder_leave_each_others_states_alone(tmp_path: Path) -> None:
+    at = f"engine.state_folder={tmp_path}"
+    for seed in (0, 1):
+        records(tiny("method=etf-align", "balance=decoupled", f"seed={seed}", at))
+    folders = [each for each in tmp_path.iterdir() if each.is_dir()]
+    assert len(folders) == 2
+    assert federation_key(tiny(at)) == federation_key(tiny("rounds=9"))  # a longer run finds its states
+    assert federation_key(tiny()) != federation_key(tiny("seed=1"))
+
+
+def test_recommenders_are_refused_a_state_folder(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="would stay with their node"):
+        build(load("rec/feddmmr", [f"engine.state_folder={tmp_path}", "data.users=20"]).config)

@@ -18,6 +18,9 @@ from equipoise.kind.check import examine, overview
 from tests.unit.data.pictures import write_folder
 from tests.unit.data.writers import random_images, tiny_tree, write_fashion, write_files
 
+EMBEDDED = {"breast-cancer", "digits", "planted", "synthetic", "wine"}
+"""Sets that need no file."""
+
 
 def test_embedded_digits():
     report = examine("digits", None)
@@ -98,7 +101,7 @@ def test_overview_says_what_is_where(folder, rng):
 
 
 def test_overview_without_a_folder():
-    assert {line["name"] for line in overview(None) if line["found"]} == {"digits", "synthetic", "planted"}
+    assert {line["name"] for line in overview(None) if line["found"]} == EMBEDDED
 
 
 def test_overview_of_interactions(folder):

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import n_bytes
+from equipoise.engine.local import Local
+from equipoise.run.advance import plan
 from equipoise.run.build import build
+from equipoise.run.loop import first_snapshot
 from tests.conftest import assert_same, numbers, one_shot, records, tiny
 
 PULLED = ("method=ditto", "balance=constant", "rounds=3")
@@ -40,11 +45,19 @@ def test_without_a_pull_everybody_is_alone():
 
 
 def test_under_an_infinite_pull_the_personal_model_is_the_servers():
-    """lr·λ = 1 takes every step back to what was sent, and λ → ∞ leaves the loss no say."""
-    steps = records(tiny(*PULLED, "client.momentum=0", "client.lr=1e-6", "balance.lam=1e6"))
-    sent = part(steps[-2].snapshot.server.model, "shared.")
-    for model in personal(steps):
-        assert_near(model, sent)
+    """v − w_t after a step with lr·λ = 1 is −lr·∇cls(v): as λ grows it goes to 0, however far v was before."""
+    distances = []
+    for lam in (1e2, 1e4, 1e6):
+        federation = build(tiny(*PULLED, "client.momentum=0", f"client.lr={1 / lam}", f"balance.lam={lam}"))
+        moved = {name: w + 3.0 if name.startswith("shared.") else w for name, w in federation.start.items()}
+        first = first_snapshot(federation)
+        far = replace(first, server=replace(first.server, model=moved))  # what is sent lies far from every v
+        results = list(Local(federation.site).map(plan(federation, far, 0)))
+        sent = part(moved, "shared.")
+        gaps = [(part(each.model, "personal.")[name] - w).abs().max() for each in results for name, w in sent.items()]
+        distances.append(float(max(gaps)))
+    assert distances[0] > 10 * distances[1] > 100 * distances[2]
+    assert distances[2] < 1e-3  # without a pull every v would stay about 3 away
 
 
 def test_it_comes_there_from_afar():

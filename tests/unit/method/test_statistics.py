@@ -108,7 +108,7 @@ def test_every_round_and_every_checkpoint_says_the_same():
 def test_clients_send_single_precision():
     own = own_samples([ModelOutput(torch.ones(2, 3), torch.zeros(2, 4))], [1, 3], 4)
     feed = SimpleNamespace(own=lambda network, models: own)
-    report = feature_sums(Finished(Task(0, 0, range(0), {}), {}, {}, 0, 0.1, torch.nn.Identity(), feed))
+    report = feature_sums(Finished(Task(0, 0, range(0), {}), {}, {}, np.empty(0), 0.0, torch.nn.Identity(), feed))
     assert {tensor.dtype for tensor in report.values()} == {torch.float32}
     assert report["counts"].tolist() == [0, 1, 0, 1]
 

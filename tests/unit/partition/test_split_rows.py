@@ -5,7 +5,7 @@ import pytest
 
 from equipoise.core.errors import PartitionError
 from equipoise.core.registry import SPLITTERS
-from equipoise.data.splits import Origin
+from equipoise.data.splits import SampleNumbers
 from equipoise.partition.divide import divide
 from equipoise.partition.split_rows import owners_of, read_rows, write_rows
 
@@ -31,7 +31,7 @@ def test_the_clients_keep_their_ids(tmp_path):
 def test_owners_are_those_of_the_whole_set():
     partition = divide(LABELS, 4, SPLITTERS.find("iid").options(clients=3), 0)
     numbers = np.arange(40) * 2
-    owner = owners_of(partition, Origin(numbers, 81))
+    owner = owners_of(partition, SampleNumbers(numbers, 81))
     assert (owner[1::2] == -1).all()
     for client, index in enumerate(partition.indices):
         assert (owner[numbers[index]] == client).all()
@@ -42,4 +42,4 @@ def test_owners_are_those_of_the_whole_set():
 def test_shared_samples_cannot_be_written(name):
     partition = divide(LABELS, 4, SPLITTERS.find(name).options(clients=3), 0)
     with pytest.raises(PartitionError, match="share samples, and a split file gives each to one client"):
-        owners_of(partition, Origin(np.arange(40), 40))
+        owners_of(partition, SampleNumbers(np.arange(40), 40))

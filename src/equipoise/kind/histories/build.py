@@ -1,4 +1,4 @@
-"""A federation on users' histories, from its configuration: split, site, network and judge."""
+"""Builds a federation on users' histories from its configuration: split, site, network and judge."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     options = config.data
     assert isinstance(options, InteractionOptions)
     require.pair(config)
+    require.travelling_state(config)
     histories, features = load_histories(config, options, data_path)
     data = histories.interactions
     partition = users(data.items, data.bounds, data.n_items)
@@ -67,7 +68,7 @@ def content(config: Config, data_path: Path | None) -> str:
 
 
 def content_key(config: Config) -> str:
-    """The control rows of features are drawn from the seed, so that the seed is part of them."""
+    """The control rows of features are drawn from the seed, so the key includes it."""
     options = config.data
     assert isinstance(options, InteractionOptions)
     return options.model_dump_json() + ("" if options.features in GIVEN else str(config.seed))
@@ -76,7 +77,7 @@ def content_key(config: Config) -> str:
 def load_histories(
     config: Config, options: InteractionOptions, data_path: Path | None
 ) -> tuple[Histories, dict[str, Features]]:
-    """The split histories, and all features that are given: whose interest changed is asked of every model alike."""
+    """The split histories, and all given features: drift is measured for every model, with or without experts."""
     histories = hold_out(DATASETS.find(options.name, "data").make(options, data_path), options)
     features = item_features(options, histories.interactions, data_path, config.seed)
     require.features(config, features)

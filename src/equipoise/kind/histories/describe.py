@@ -1,4 +1,4 @@
-"""What a set of interactions really holds: counts beside the published ones, histories, split and feature checks."""
+"""Describes a set of interactions: counts beside the published ones, histories, split and feature checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from equipoise.features.load import item_features
 def describe_interactions(
     interactions: Interactions, options: InteractionOptions, known: KnownInteractions, folder: Path | None
 ) -> dict[str, Any]:
-    """What `equipoise data check` says of interactions; features are examined on what the split keeps."""
+    """What `equipoise data check` prints for interactions; features are checked on the items that the split keeps."""
     histories = hold_out(interactions, options)
     features = item_features(options, histories.interactions, folder)
     checks = {name: modality.check for name, modality in features.items()}
@@ -48,7 +48,7 @@ def _lengths(interactions: Interactions) -> dict[str, float]:
 
 
 def _times(interactions: Interactions) -> dict[str, Any] | None:
-    """First and last moment, and how many neighbours in a history share one; None where moments are unknown."""
+    """First and last timestamp, and how many neighbours in a history share one; None if timestamps are unknown."""
     times = interactions.times
     if times is None:
         return None

@@ -1,4 +1,4 @@
-"""What is refused before a run on histories begins, because it would fail later, do nothing, or mean something else."""
+"""Requests that are refused before a run on histories begins, because they would fail later or have no effect."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ def pair(config: Config) -> None:
         raise ConfigError(what, where="balance", fix="set balance=none, or model=dmmr with model.experts=both")
 
 
+def travelling_state(config: Config) -> None:
+    """The judge reads what users remember, so that it has to travel."""
+    if config.engine.state_folder is not None:
+        what = "users' memories are read when items are ranked, and would stay with their node"
+        raise ConfigError(what, where="engine.state_folder", fix="leave it out; it is for labelled samples")
+
+
 def features(config: Config, given: Mapping[str, Features]) -> None:
     missing = [name for name in wanted(config.model) if name not in given]
     if missing:
@@ -45,7 +52,7 @@ def rounds(config: Config, options: InteractionOptions) -> None:
 
 
 def global_memory(config: Config, method: Resolved, work: HistoryWork) -> None:
-    """Its rows come from dynamic memories, and are read in the rounds after."""
+    """A global memory needs dynamic memories, whose centres it clusters, and rounds in which its rows are read."""
     if needs_of(method).prototypes and (work.memory is None or config.is_one_shot):
         why = "a one-shot run sends nothing back" if config.is_one_shot else "no client has a dynamic memory to tell of"
         fix = "set method.common=0, or communication=rounds with model=dmmr and method.memory=dynamic"
@@ -53,7 +60,7 @@ def global_memory(config: Config, method: Resolved, work: HistoryWork) -> None:
 
 
 def unmet(site: HistorySite, data: Interactions) -> None:
-    """A sampled loss compares with what a user never met."""
+    """A sampled loss needs items that the user never met."""
     last = site.config.steps - 1
     full = [user for user in range(data.n_users) if len(np.unique(site.history(user, last).items)) == data.n_items]
     if full:

@@ -1,4 +1,4 @@
-"""The site of a recommender's federation: everybody's histories, and what is known of the items."""
+"""The site of a recommender's federation: all users' histories, and the item features."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from equipoise.models.recommender import Recommender
 from equipoise.models.settings import SasrecOptions
 
 TOGETHER = 8
-"""Clients on one axis by default: enough that Python costs nothing, few enough that their scores stay in the cache."""
+"""Default number of clients on one axis: enough to hide Python's overhead, few enough that scores stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class HistorySite:
     histories: Histories
     features: Mapping[str, Features]
     users: Sequence[Indices]
-    """Whose histories each client holds: one user's, or everybody's."""
+    """Which histories each client holds: one user's, or all."""
     is_listed = True
 
     @property
@@ -51,7 +51,7 @@ class HistorySite:
         return self.config.engine.together or TOGETHER
 
     def counts(self, client: int) -> Labels:
-        """Targets; in a stream those of all slices that are trained on."""
+        """Number of targets; in a stream, over all slices that are trained on."""
         slices = self.histories.slices
         ends = self.histories.train_end if slices is None else slices[:, -2]
         return np.array([int((ends[self.users[client]] - 1).clip(min=0).sum())])
@@ -70,7 +70,7 @@ class HistorySite:
 
     @classmethod
     def of_shared(cls, config: Config, method: Resolved, arrays: Arrays, facts: Mapping[str, Any]) -> HistorySite:
-        """Without moments, names and held-out items, which no client needs."""
+        """A site without timestamps, names and held-out items, which no client needs."""
         ids = np.arange(facts["n_items"])
         data = Interactions("shared", arrays["items"], arrays["bounds"], None, np.arange(len(arrays["train_end"])), ids)
         nowhere = np.full(data.n_users, -1)
@@ -79,7 +79,7 @@ class HistorySite:
         return cls(config, method, split, tables, unragged("users", arrays))
 
     def parts(self) -> tuple[Recommender, HistoryWork]:
-        """The network, and how histories are read for it."""
+        """The network, and how histories are prepared for it."""
         config, method, needs = self.config, self.method, needs_of(self.method)
         model = build_recommender(config.model, self.histories.interactions.n_items, self.features, config.seed)
         assert isinstance(config.model, SasrecOptions)
@@ -111,11 +111,11 @@ class HistorySite:
         raise ConfigError("users' histories answer no questions: there is one way to predict", where="server.predict")
 
     def multiply_adds(self) -> int | None:
-        """Networks that rank items are not estimated."""
+        """None: the cost of networks that rank items is not estimated."""
         return None
 
     def history(self, user: int, step: int) -> History:
-        """A user's items up to the end of what may be trained on at that step, and which of them are targets."""
+        """A user's items up to the end of the training part at that step, and which of them are targets."""
         items, slices = self.histories.interactions.history(user), self.histories.slices
         if slices is None:
             return History(items[: self.histories.train_end[user]], 1, int(self.histories.train_end[user]))
@@ -129,12 +129,12 @@ class HistorySite:
 
 
 def needs_of(method: Resolved) -> HistoryNeeds:
-    """What the method asks of histories; nothing where it was not written for them."""
+    """The method's settings for histories; the defaults if it has none."""
     return method.for_kind if isinstance(method.for_kind, HistoryNeeds) else HistoryNeeds()
 
 
 def combined(features: Mapping[str, Features]) -> FeatureRows:
-    """All modalities side by side, of length 1: what a memory compares items by."""
+    """All modalities side by side, with rows of length 1: the features by which memories compare items."""
     joined = np.concatenate([table.rows for table in features.values()], axis=1)
     norm = np.linalg.norm(joined, axis=1, keepdims=True)
     rows: FeatureRows = (joined / np.where(norm > 0, norm, 1)).astype(np.float32)

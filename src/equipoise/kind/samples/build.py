@@ -1,4 +1,4 @@
-"""A federation on labelled samples, from its configuration: splits, partition, site, network and judge."""
+"""Builds a federation on labelled samples from its configuration: splits, partition, site, network and judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a set of images really holds: counts, labels, shape, range and channel statistics."""
+"""Describes a set of images: counts, labels, shape, range and channel statistics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _split(images: Images, published: int | None) -> dict[str, Any]:
 
 
 def _statistics(pixels: Pixels) -> dict[str, Any]:
-    """Range, and mean and deviation per channel of [0, 1], exactly, from how often each value occurs."""
+    """Range, and mean and deviation per channel of [0, 1] pixels, computed exactly from a histogram of values."""
     counts = value_counts(pixels)
     mean, std = constants_of(counts)
     present = np.flatnonzero(counts.sum(axis=0))

@@ -1,4 +1,4 @@
-"""What is refused before a run on labelled samples begins, because it would fail later or do nothing."""
+"""Requests that are refused before a run on labelled samples begins: they would fail later or have no effect."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def phases(config: Config, method: Resolved, model: nn.Module) -> None:
 
 
 def axis(config: Config, method: Resolved, model: nn.Module) -> None:
-    """Clients that are asked to train along one axis must be able to."""
+    """If clients are to train along one axis, the model and method must support it."""
     if (config.engine.together or 1) > 1 and not (stacks(model) and method.stacks):
         what = f"clients of {config.method.name} with {config.model.name} cannot train along one axis"
         fix = "leave it out; BatchNorm, dropout and memories of the past keep clients apart"
@@ -47,7 +47,7 @@ def axis(config: Config, method: Resolved, model: nn.Module) -> None:
 
 
 def batches(site: SampleSite, model: nn.Module) -> None:
-    """BatchNorm has nothing to normalise over in a batch of one image."""
+    """BatchNorm has nothing to normalise over in a batch of one sample."""
     smallest = min(site.config.client.batch, *(len(index) for index in counted(site.indices)))
     has_batch_norm = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())
     if has_batch_norm and smallest == 1 and site.config.client.augment == "none":

@@ -1,4 +1,4 @@
-"""The site of a federation on labelled samples: the training samples, and who owns which."""
+"""The site of a federation on labelled samples: the training samples and their owners."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from equipoise.data.inputs import Inputs
 from equipoise.kind.recipe import recipe_of
 from equipoise.kind.site import Arrays, Shared, ragged, unragged
 from equipoise.method.answers import Resolved
+from equipoise.method.resolve import personal_weights
 from equipoise.models.build import build_model
 from equipoise.models.classifier import Classifier
 from equipoise.models.outputs import InputReader
 from equipoise.partition.drawn import Drawn, DrawnOptions, drawn
 
 KEPT = 64
-"""Answers of the common encoder that are remembered: they never change."""
+"""Number of cached answers of the common encoder, which never change."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class SampleSite:
     n_classes: int
     inputs: Inputs
     local_tests: Sequence[Indices] = ()
-    """What each client holds out of its own samples for a test; nothing unless asked for."""
+    """Each client's held-out local test samples; empty unless asked for."""
 
     @property
     def n_clients(self) -> int:
@@ -66,7 +67,7 @@ class SampleSite:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of one sample as the network sees it."""
+        """The shape of one sample as the network takes it."""
         return self.inputs.shape(self.train.inputs)
 
     def shared(self) -> Shared:
@@ -81,7 +82,7 @@ class SampleSite:
         indices: Sequence[Indices]
         if "owned" in arrays:
             indices = unragged("owned", arrays)
-        else:  # clients that are drawn when they are asked for: the rule says all
+        else:  # clients generated on demand: the rule defines them all
             assert isinstance(config.partition, DrawnOptions)
             indices = drawn(samples.labels, n_classes, config.partition, config.seed)
         inputs = config.kind.load("inputs")(**facts["inputs"])
@@ -99,7 +100,7 @@ class SampleSite:
 
     @cached_property
     def together(self) -> int:
-        """As many as asked for, or as pay."""
+        """The configured number, or the number that the cost model chooses."""
         config = self.config
         if config.engine.together is not None:
             return config.engine.together
@@ -116,10 +117,12 @@ class SampleSite:
         config, method, exchange = self.config, self.method, self.method.exchange
         work, network = SampleWork(config, config.clock, self.train, self.inputs), self.network()
 
+        sent = [name for name in network.state_dict() if name not in personal_weights(config, method, network)]
+
         def feed(task: Task) -> SampleFeed:
             memory = task.own.memory
             if exchange.begin is not None and not memory:
-                memory = exchange.begin({name: task.shared[name] for name in network.state_dict()})
+                memory = exchange.begin({name: task.shared[name] for name in sent})
             return SampleFeed(work, task, self.indices[task.client], self.counts(task.client), memory)
 
         return recipe_of(config, method, network, work, feed)
@@ -140,7 +143,7 @@ class SampleSite:
         return found
 
     def own(self, network: Classifier, task: Task) -> OwnSamples:
-        """A client's own samples, seen through the models that its task brings."""
+        """A client's own samples, with the outputs of the models that its task brings."""
         owned = self.indices[task.client]
         asked = np.union1d(owned[np.isin(owned, self._drawn)], owned[:AT_LEAST])
         reader = InputReader(self.inputs, self.config.evaluate.batch)
@@ -151,7 +154,7 @@ class SampleSite:
 
     @cached_property
     def _drawn(self) -> Indices:
-        """The samples that clients may summarise, of the whole training set."""
+        """The rows of the training set that clients may summarise."""
         permuted = stream(self.config.seed, "train-images").permutation(len(self.train))
         return permuted[: self.config.evaluate.train_images]
 
@@ -166,7 +169,7 @@ class SampleSite:
 
 
 def models_of(task: Task) -> list[State]:
-    """The models that a question is asked through."""
+    """The models whose outputs the question is about."""
     assert task.question is not None
     match task.question.through:
         case "own":

@@ -1,4 +1,4 @@
-"""What the server sends beside the model before the first step: features of its public pool, seen by its teacher.
+"""The server's first broadcast: a teacher's features of the public pool, sent beside the model before the first step.
 
 teacher = the common start, trained on the pool by the same loop as a client        z = f/‖f‖ of the pool's samples
 """
@@ -22,7 +22,7 @@ from equipoise.models.outputs import InputReader, outputs_of
 
 
 def first_broadcast(site: SampleSite, splits: Splits, start: State) -> State:
-    """Nothing for a method without a teacher."""
+    """Empty for a method without a teacher."""
     teacher, config, pool = site.method.teacher, site.config, splits.public
     if teacher is None:
         return {}
