@@ -24,7 +24,10 @@ OF_CLIENTS = {"FedBN": "FedAvg, BatchNorm", "FedRep": "FedAvg", "Ditto": "FedAvg
 def parts(study: Study) -> list[str]:
     found = []
     for data, title in SETS.items():
-        found += [f"On {title}, after the last round:", table(["", *COLUMNS.values(), "MB up"], _rows(study, data))]
+        found += [
+            f"On {title}, after the last round:",
+            table(["", *COLUMNS.values(), "MB up a round"], _rows(study, data)),
+        ]
     pairs = [(method, "FedAvg", "accuracy/merged", "merged model on the common test") for method in OF_MERGED]
     pairs += [
         (method, rival, "accuracy/personal/mean", "own models on their own tests")
@@ -49,8 +52,8 @@ def _cell(study: Study, label: str, name: str) -> str:
 
 
 def _above(study: Study, data: str, method: str, rival: str, name: str, what: str) -> Claim:
-    """The difference on the same split, over seeds."""
+    """The difference on the same split, over seeds; it has to be larger than its own deviation."""
     each = zip(study.server(f"{method} {data}", name), study.server(f"{rival} {data}", name), strict=True)
     points = [100 * (ours - theirs) for ours, theirs in each]
-    text = f"{SETS[data]}: {method} is above {rival}, {what}"
-    return Claim(text, f"{fmean(points):+.1f} ± {stdev(points):.1f} points", fmean(points) > 0)
+    text = f"{SETS[data]}: {method} is above {rival} by more than the deviation, {what}"
+    return Claim(text, f"{fmean(points):+.1f} ± {stdev(points):.1f} points", fmean(points) > stdev(points))
