@@ -25,7 +25,7 @@ FLOORS = {
 }
 """The rest of the rooms are doors."""
 DOORS = "Doors"
-WIDTH, LEFT, GAP, BOX, LINE = 1000, 190, 10, 64, 14
+WIDTH, LEFT, GAP, BOX, LINE = 1000, 190, 10, 80, 14
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #1f2933 }
   .room { font-weight: 600; font-size: 14px }
@@ -51,7 +51,7 @@ def purpose(room: str) -> str:
     folder = ROOT / "src" / "equipoise" / room
     file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
     doc = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    return doc.split("\n")[0]
+    return doc.split("\n")[0].split(". ")[0].removesuffix(".") + "."
 
 
 def floors() -> dict[str, list[str]]:
@@ -81,7 +81,7 @@ def picture() -> str:
 
 
 def _room(room: str, left: float, top: float, width: float) -> list[str]:
-    lines = wrap(purpose(room), max(10, int(width / 6.4)))[:3]
+    lines = wrap(purpose(room), max(10, int(width / 6.4)))[:4]
     box = f'<rect x="{left:.0f}" y="{top}" width="{width:.0f}" height="{BOX}" rx="6"/>'
     name = f'<text class="room" x="{left + 8:.0f}" y="{top + 17}">{escape(room)}</text>'
     texts = [

@@ -1,4 +1,4 @@
-"""The `equipoise` command: one file per command, and the one place where an error becomes an exit code.
+"""The `equipoise` command. One file per command; here errors become exit codes.
 
 Exit codes: 0 done, 1 the run failed, 2 the request was wrong, 3 findings with --strict, 130 stopped by Ctrl-C.
 """

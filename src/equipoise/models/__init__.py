@@ -1,1 +1,1 @@
-"""Networks. Nothing federated inside."""
+"""Networks, with nothing federated inside."""

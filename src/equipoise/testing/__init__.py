@@ -1,4 +1,4 @@
-"""Our contract tests as functions, for plugins: each checks a registered thing, given by its name.
+"""Our contract tests as functions, for plugins. Each checks a registered thing, given its name.
 
     from equipoise.testing import check_method
 
