@@ -28,6 +28,9 @@ def objection(update: ClientUpdate, like: State) -> str | None:
             return f"{name} is {have}, expected {want}"
         if tensor.is_floating_point() and not _is_finite(tensor):
             return f"{name} has values that are not finite"
+    for name, tensor in update.own.report.items():
+        if tensor.is_floating_point() and not _is_finite(tensor):
+            return f"{name} of its report has values that are not finite"
     return None
 
 

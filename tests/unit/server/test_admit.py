@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from equipoise.core.values import ClientState, ClientUpdate
 from equipoise.server.admit import objection
 from tests.conftest import update
 
@@ -58,3 +59,9 @@ def test_a_wholly_foreign_model_is_described_in_few_words():
 def test_rows_of_a_table_must_be_rows_of_it(rows, reason):
     part = replace(update(0, 1, {**GOOD, "w": torch.zeros(1, 3)}), rows={"w": torch.tensor(rows)})
     assert objection(part, LIKE) == reason
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_report_that_is_not_finite_was_merged(bad):
+    sent = ClientUpdate(0, 3, {"w": torch.zeros(2)}, ClientState(report={"c": torch.tensor([1.0, bad])}), {})
+    assert objection(sent, {"w": torch.zeros(2)}) == "c of its report has values that are not finite"
