@@ -28,10 +28,12 @@ def objection(update: ClientUpdate, like: State) -> str | None:
             return f"{name} is {have}, expected {want}"
         if tensor.is_floating_point() and not _is_finite(tensor):
             return f"{name} has values that are not finite"
-    for name, tensor in update.own.report.items():
-        if tensor.is_floating_point() and not _is_finite(tensor):
-            return f"{name} of its report has values that are not finite"
-    return None
+    return _objection_to_report(update.own.report)
+
+
+def _objection_to_report(report: State) -> str | None:
+    bad = [name for name, tensor in report.items() if tensor.is_floating_point() and not _is_finite(tensor)]
+    return f"{bad[0]} of its report has values that are not finite" if bad else None
 
 
 def _is_finite(tensor: torch.Tensor) -> bool:
