@@ -30,8 +30,8 @@ test-slow: setup       ## the slow ones alone
 
 test-arithmetic: setup ## what computes, once more as another processor would: other kernels, other orders of summation
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=AVX2 MKL_CBWR=COMPATIBLE \
-	  $(PYTEST) tests/golden tests/contract tests/unit/run/test_loop.py tests/unit/run/test_teacher.py
-	EQUIPOISE_TEST_THREADS=2 OMP_NUM_THREADS=2 $(PYTEST) -n 1 tests/golden tests/unit/run/test_loop.py tests/unit/run/test_teacher.py
+	  $(PYTEST) tests/golden tests/contract tests/unit/run/test_loop.py tests/unit/run/test_advance.py tests/unit/kind/samples
+	EQUIPOISE_TEST_THREADS=2 OMP_NUM_THREADS=2 $(PYTEST) -n 1 tests/golden tests/unit/run/test_loop.py tests/unit/run/test_advance.py tests/unit/kind/samples
 
 lint: setup            ## ruff, mypy strict, import layers
 	$(BIN)/ruff check .
