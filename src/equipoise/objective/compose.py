@@ -23,7 +23,7 @@ from equipoise.models.classifier import ModelOutput
 
 
 def _alone(weights: State, *inputs: Tensor) -> NoReturn:
-    raise NotImplementedError("nothing says here what the network would say with other weights")
+    raise AssertionError("this view knows the network with its own weights only")
 
 
 @dataclass(frozen=True)
