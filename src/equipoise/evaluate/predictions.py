@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,14 @@ class Evaluator:
     def reader(self) -> InputReader:
         return InputReader(self.splits.inputs, self.config.evaluate.batch)
 
+    @cached_property
+    def weights(self) -> frozenset[str]:
+        """The names of all weights and buffers of the network."""
+        return frozenset(self.model.state_dict())
+
     def is_whole(self, state: State) -> bool:
         """Whether a state has all weights; not if a client's node keeps the personal ones."""
-        return state.keys() >= self.model.state_dict().keys()
+        return state.keys() >= self.weights
 
     def outputs(self, state: State, stored: NDArray[Any]) -> ModelOutput:
         """Features [N, D] and logits [N, C] of a model with that state."""

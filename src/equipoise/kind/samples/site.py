@@ -117,7 +117,8 @@ class SampleSite:
         config, method, exchange = self.config, self.method, self.method.exchange
         work, network = SampleWork(config, config.clock, self.train, self.inputs), self.network()
 
-        sent = [name for name in network.state_dict() if name not in personal_weights(config, method, network)]
+        personal = personal_weights(config, method, network)
+        sent = [name for name in network.state_dict() if name not in personal]
 
         def feed(task: Task) -> SampleFeed:
             memory = task.own.memory
