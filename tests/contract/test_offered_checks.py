@@ -41,6 +41,26 @@ def test_policies(name: str) -> None:
     testing.check_policy(name)
 
 
+PROCESSES = pytest.param(("processes", "engine.workers=1"), marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("settings", [("local",), PROCESSES])
+def test_engines(settings: tuple[str, ...]) -> None:
+    testing.check_engine(*settings)
+
+
+SMALL = ("data.limit=120", "data.test_limit=30", "partition.clients=3", "partition.alpha=1", "model=mlp")
+FEW = ("data.users=20", "data.items=60", "data.length=12", "partition=users", "model=sasrec", "model.width=8")
+
+
+@pytest.mark.parametrize(
+    ("kind", "dataset", "settings"),
+    [("images", "digits", SMALL), ("tabular", "wine", SMALL), ("interactions", "planted", FEW)],
+)
+def test_kinds(kind: str, dataset: str, settings: tuple[str, ...]) -> None:
+    testing.check_kind(kind, dataset, *settings)
+
+
 def test_rules() -> None:
     ill, well = ({"hr@10/uni100": [value]} for value in (0.96, 0.94))
     testing.check_rule("too-good", testing.recording_of(server=ill), testing.recording_of(server=well))
@@ -50,9 +70,10 @@ def test_there_is_a_check_for_what_a_plugin_can_bring() -> None:
     assert set(testing.__all__) == {
         *(
             f"check_{each}"
-            for each in ("method", "policy", "merge", "splitter", "model", "dataset", "rule", "predictor")
+            for each in ("method", "policy", "merge", "splitter", "model", "dataset", "rule", "predictor", "term")
         ),
-        "check_term",
+        "check_engine",
+        "check_kind",
         "recording_of",
     }
     assert set(BALANCES.names()) >= {"constant", "decoupled-hinge"}

@@ -146,6 +146,40 @@ def test_a_run_whose_plugin_is_gone_can_still_be_shown_and_diagnosed(equipoise: 
     equipoise("sweep", "one-shot/fedavg", *TINY, "checkpoints=1", "--seeds", "1")
 
 
+FAILING = """
+from equipoise.core.registry import AGGREGATES, TERMS
+
+
+@AGGREGATES.register("falls")
+def falls(options):
+    return lambda state, updates: state.model["no such weight"]
+
+
+@TERMS.register("falls")
+def term(view):
+    return view.no_such_thing
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "said", "line"),
+    [
+        ("server.aggregate=falls", "KeyError: 'no such weight'", 7),
+        ("client.terms.falls=0.1", "AttributeError", 12),
+    ],
+)
+def test_code_that_raises_in_a_run_is_named_with_file_and_line(
+    equipoise: Equipoise, mine: Path, setting: str, said: str, line: int
+) -> None:
+    mine.write_text(FAILING)
+    failed = equipoise("run", "fedavg", *RUN, setting, code=1)
+    assert said in failed.err
+    assert f"plugin 'mine' ({mine}, line {line})" in failed.err
+    shown = equipoise("show", "latest", "--json").json
+    assert shown["status"] == "failed"
+    assert f"line {line}" in shown["error"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -25,6 +25,8 @@ KINDS: Mapping[str, tuple[str, str, str]] = {
     "model": ("a model", "model: {name}", 'testing.check_model("{name}", "model.width=4")'),
     "data": ("a data set", "data: {name}", 'testing.check_dataset("{name}")'),
     "splitter": ("a splitter", "partition: {{name: {name}, clients: 3}}", 'testing.check_splitter("{name}")'),
+    "kind": ("a kind of data, with a set of its own", "", 'testing.check_kind("{name}", "{name}-signals")'),
+    "engine": ("an engine", "engine: {name}", 'testing.check_engine("{name}")'),
     "rule": ("a rule of the diagnosis", "", RULE),
 }
 """Kind → what it is, its line of the preset, its test."""

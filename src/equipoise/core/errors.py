@@ -8,6 +8,7 @@
     ├── PartitionError       overlap, gap, client below the minimum
     ├── ClientError          a client failed: round, client, epoch, step
     │   └── NonFinite        which term, which step, what came before it
+    ├── PluginFailed         third-party code raised an error while a run was going on
     ├── EngineError          a worker or transport failed
     │   └── MissingExtra     an optional dependency that is not installed
     ├── Halted               a guard ended the run
@@ -81,6 +82,10 @@ class ClientError(EquipoiseError):
 
 
 class NonFinite(ClientError):
+    pass
+
+
+class PluginFailed(EquipoiseError):
     pass
 
 

@@ -126,6 +126,20 @@ def package_of(entry: Entry[Any]) -> str:
     return HERE if entry.origin.module == MAIN else str(_plugin_of(entry))
 
 
+def running(error: BaseException) -> str:
+    """The plugin whose code was running when an error was raised, with file and line; empty if it was none's."""
+    known = {module.partition(".")[0]: f"plugin '{plugin}'" for module, plugin in LOADED.plugins.items()}
+    known[MAIN] = HERE
+    place, is_within, traceback = "", False, error.__traceback__
+    while traceback is not None:
+        root = str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+        is_within = is_within or root == ROOT  # what called us does not count
+        if is_within and root in known:
+            place = f"{known[root]} ({traceback.tb_frame.f_code.co_filename}, line {traceback.tb_lineno})"
+        traceback = traceback.tb_next
+    return place
+
+
 def preset_folders() -> dict[str, Path]:
     """The folder `presets` of each installed plugin that has one, by entry-point name."""
     found = {}

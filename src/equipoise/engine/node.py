@@ -19,6 +19,7 @@ from equipoise.client.train import first_losses, train
 from equipoise.config.check import check
 from equipoise.core.codec import Message, decode, encode
 from equipoise.core.errors import ClientError, EquipoiseError
+from equipoise.core.plugins import running
 from equipoise.core.values import ClientState, ClientUpdate, Question, Result, State, Task
 from equipoise.engine.allocator import keep_freed_memory
 from equipoise.engine.kept import StateFolder, federation_key
@@ -54,7 +55,8 @@ class Node:
         except Exception as error:
             who = ", ".join(str(task.client) for task in tasks)
             n_samples = sum(self.site.samples(task.client) for task in tasks)
-            where = f"checkpoint {tasks[0].step + 1}, client {who}, {n_samples} samples"
+            places = (f"checkpoint {tasks[0].step + 1}", f"client {who}", f"{n_samples} samples", running(error))
+            where = ", ".join(filter(None, places))
             raise ClientError(f"client {who} failed: {type(error).__name__}: {error}", where=where) from error
 
     def answer(self, message: Message, shared: State) -> Message:

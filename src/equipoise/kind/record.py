@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise.config.blocks import DataOptions
+from equipoise.core.errors import PluginError
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,12 @@ class Kind:
 
     def load(self, member: str) -> Any:
         """The function or class behind a member, as in `kind.load("build")`."""
-        return load_path(getattr(self, member))
+        path = getattr(self, member)
+        try:
+            return load_path(path)
+        except (ImportError, AttributeError, ValueError) as error:
+            what = f"{member} of kind '{self.name}' is declared at '{path}', which cannot be loaded: {error}"
+            raise PluginError(what, where=path, fix="correct the path, `module:name`, in the record") from error
 
 
 def load_path(path: str) -> Any:

@@ -10,7 +10,8 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from equipoise.core.errors import EquipoiseError, Halted, StoreError
+from equipoise.core.errors import EquipoiseError, Halted, PluginFailed, StoreError
+from equipoise.core.plugins import running
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import Event
 from equipoise.diagnose.examine import examine
@@ -57,15 +58,27 @@ def carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snapsh
         write.finish(store, run_id, "stopped", str(error))
         look_back(store, run_id)
         raise
-    except BaseException as error:
-        text = str(error) if isinstance(error, EquipoiseError) else repr(error)
+    except BaseException as raised:
+        cause = _named(raised)
+        text = str(cause) if isinstance(cause, EquipoiseError) else repr(cause)
         with suppress(StoreError):  # the first error is the one to report
             write.add_events(store, run_id, [Event("failed", text)])
             write.finish(store, run_id, "failed", text)
-        raise
+        if cause is raised:
+            raise
+        raise cause from raised
     finally:
         watch.end()
     look_back(store, run_id)
+
+
+def _named(error: BaseException) -> BaseException:
+    """The error; one that a plugin's code raised unexpectedly, with the plugin, its file and line."""
+    place = "" if isinstance(error, EquipoiseError) or not isinstance(error, Exception) else running(error)
+    if not place:
+        return error
+    what, fix = f"{type(error).__name__}: {error}", "correct the plugin, then resume the run, or start it anew"
+    return PluginFailed(what, where=place, fix=fix)
 
 
 def is_alarming(event: Event) -> bool:

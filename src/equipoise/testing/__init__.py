@@ -12,6 +12,8 @@ test, or install its package. A failure is an AssertionError that says which pro
 from __future__ import annotations
 
 from equipoise.testing.datasets import check_dataset
+from equipoise.testing.engines import check_engine
+from equipoise.testing.kinds import check_kind
 from equipoise.testing.merges import check_merge
 from equipoise.testing.methods import check_method
 from equipoise.testing.models import check_model
@@ -23,6 +25,8 @@ from equipoise.testing.terms import check_term
 
 __all__ = [
     "check_dataset",
+    "check_engine",
+    "check_kind",
     "check_merge",
     "check_method",
     "check_model",

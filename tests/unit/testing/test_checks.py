@@ -9,8 +9,12 @@ import pytest
 import torch
 
 from equipoise import testing
-from equipoise.core.registry import AGGREGATES, BALANCES, DATASETS, METHODS, PREDICTS, SPLITTERS
+from equipoise.config.blocks import SampleOptions
+from equipoise.core.errors import PluginError
+from equipoise.core.registry import AGGREGATES, BALANCES, DATASETS, ENGINES, KINDS, METHODS, PREDICTS, SPLITTERS
 from equipoise.core.values import Dataset, Images
+from equipoise.engine.local import Local
+from equipoise.kind.record import Kind
 from equipoise.method.answers import Method
 from equipoise.server.mean import mean
 
@@ -114,3 +118,54 @@ def test_a_rule_that_does_not_name_its_run():
         testing.check_rule("too-good", run, run)
     with pytest.raises(AssertionError, match="'too-good' lacks"):
         testing.check_rule("too-good", testing.recording_of(), run)
+
+
+def test_an_engine_that_loses_a_client():
+    @ENGINES.register("careless")
+    class Careless(Local):
+        def map(self, tasks):
+            return iter(list(super().map(tasks))[:2])
+
+    with pytest.raises(AssertionError, match=r"results of clients \[0, 1\], not one for each task"):
+        testing.check_engine("careless")
+
+
+def test_an_engine_that_rounds_what_clients_send():
+    @ENGINES.register("coarse")
+    class Coarse(Local):
+        def map(self, tasks):
+            for result in super().map(tasks):
+                half = {name: tensor.half().to(tensor.dtype) for name, tensor in result.model.items()}
+                yield replace(result, model=half)
+
+    with pytest.raises(AssertionError, match="is not the same to the last bit"):
+        testing.check_engine("coarse")
+
+
+class OddOptions(SampleOptions):
+    name: str = "odd"
+
+
+def odd_kind(**members: object) -> None:
+    """A kind like tabular rows, but for some members, and a set of that kind."""
+    tabular: Kind = KINDS.find("tabular").make
+    KINDS.register("odd", module=__name__)(replace(tabular, name="odd rows", options=OddOptions, **members))
+    DATASETS.register("odd", options=OddOptions)(lambda options, folder: DATASETS.find("wine").make(options, folder))
+
+
+def test_a_kind_that_names_what_is_not_there():
+    odd_kind(common_encoder="equipoise.kind.tabular:encodr")
+    with pytest.raises(PluginError, match=r"common_encoder of kind 'odd rows' is declared at .*encodr") as raised:
+        testing.check_kind("odd", "odd")
+    assert "module:name" in raised.value.fix
+
+
+def test_a_kind_whose_default_model_needs_pixels():
+    odd_kind(defaults={"partition": "dirichlet", "model": "cnn", "method": "fedavg"})
+    with pytest.raises(AssertionError, match=r"model 'cnn' asks for more than \['labels'\]"):
+        testing.check_kind("odd", "odd")
+
+
+def test_a_set_of_another_kind():
+    with pytest.raises(AssertionError, match="data 'digits' is of kind 'images', not 'tabular rows'"):
+        testing.check_kind("tabular", "digits")
