@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ConfigError,
         DamagedBlob,
         DataError,
+        DeviceLost,
         EngineError,
         EquipoiseError,
         Halted,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         NoSuchRun,
         PartitionError,
         PluginError,
+        PluginFailed,
         StoreError,
         UnknownName,
         WrongStore,
@@ -76,8 +78,8 @@ HOMES = {
     "api.sweep": "SweepHandle sweep",
     "api.train": "resume run",
     "config.schema": "Config",
-    "core.errors": "ClientError ConfigError DamagedBlob DataError EngineError EquipoiseError Halted MissingExtra"
-    " NonFinite NoSuchRun PartitionError PluginError StoreError UnknownName WrongStore",
+    "core.errors": "ClientError ConfigError DamagedBlob DataError DeviceLost EngineError EquipoiseError Halted"
+    " MissingExtra NonFinite NoSuchRun PartitionError PluginError PluginFailed StoreError UnknownName WrongStore",
     "core.registry": "AGGREGATES BALANCES DATASETS ENGINES KINDS METHODS MODELS PREDICTS SPLITTERS TERMS",
     "diagnose.finding": "Finding Verdict",
     "diagnose.rule": "RULES",
@@ -89,11 +91,11 @@ _ROOMS = {"run", "partition", "diagnose", "report"}
 
 __all__ = [
     "AGGREGATES", "BALANCES", "DATASETS", "ENGINES", "KINDS", "METHODS", "MODELS", "PREDICTS", "RULES", "SPLITTERS",
-    "TERMS", "ClientError", "ComparisonTable", "Config", "ConfigError", "DamagedBlob", "DataError", "Diagnosis",
-    "EngineError", "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun", "NonFinite",
-    "PartitionError", "PartitionView", "PluginError", "RunHandle", "StoreError", "SweepHandle", "UnknownName",
-    "Verdict", "WrongStore", "__version__", "compare", "diagnose", "diagnose_all", "export", "fuse", "open_run",
-    "partition", "report", "resume", "run", "runs", "sweep",
+    "TERMS", "ClientError", "ComparisonTable", "Config", "ConfigError", "DamagedBlob", "DataError", "DeviceLost",
+    "Diagnosis", "EngineError", "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun",
+    "NonFinite", "PartitionError", "PartitionView", "PluginError", "PluginFailed", "RunHandle", "StoreError",
+    "SweepHandle", "UnknownName", "Verdict", "WrongStore", "__version__", "compare", "diagnose", "diagnose_all",
+    "export", "fuse", "open_run", "partition", "report", "resume", "run", "runs", "sweep",
 ]  # fmt: skip
 
 

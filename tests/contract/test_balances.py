@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from equipoise.balance.policy import Balance
+from equipoise.client.recipe import Recipe
 from equipoise.client.samples import SampleFeed, SampleWork
-from equipoise.client.train import Recipe, train
+from equipoise.client.train import train
 from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode
 from equipoise.core.registry import BALANCES

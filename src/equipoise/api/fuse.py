@@ -11,7 +11,7 @@ from equipoise.api.choose import AnyRun, found
 from equipoise.api.handle import RunHandle
 from equipoise.api.place import StoreAt, existing
 from equipoise.core.exchanges import needs_second_exchange
-from equipoise.core.threads import kept_threads
+from equipoise.core.torch_settings import kept_torch_settings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,7 +94,7 @@ def fuse(
     from equipoise.store.read import find_run
 
     source = found(run, store)
-    with existing(source.store) as opened, kept_threads():
+    with existing(source.store) as opened, kept_torch_settings():
         record = find_run(opened, source.id)
         servers = servers_of(record, _several(merge), _several(predict))
         ids = fuse_all(opened, record, servers, Path(path) if path is not None else None)

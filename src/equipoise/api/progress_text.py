@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
 
 def described(federation: Federation) -> str:
+    from equipoise.run.placed import described_device
+
     config, partition = federation.config, federation.partition
     return (
         f"{config.method.name} on {config.data.name} ({partition.skew['samples']:.0f} samples), "
         f"{partition.name} over {len(partition.indices)} clients ({partition.fingerprint[:12]}), "
-        f"{config.model.name}, seed {config.seed}, engine {config.engine.name}"
+        f"{config.model.name}, seed {config.seed}, engine {config.engine.name} on {described_device(config)}"
     )
 
 

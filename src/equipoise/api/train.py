@@ -12,7 +12,7 @@ from equipoise.api.place import StoreAt, existing, located
 from equipoise.api.progress import Follows, ProgressOf, follower
 from equipoise.api.request import Settings, Source, requested
 from equipoise.core.errors import EquipoiseError
-from equipoise.core.threads import kept_threads
+from equipoise.core.torch_settings import kept_torch_settings
 
 if TYPE_CHECKING:
     from equipoise.config.loader import Request
@@ -54,6 +54,7 @@ def resume(
     run: RunHandle | str,
     *,
     rounds: int | str | None = None,
+    device: str | None = None,
     path: str | Path | None = None,
     store: StoreAt = None,
     progress: ProgressOf = None,
@@ -67,6 +68,7 @@ def resume(
         rounds: makes the run longer: the total number of rounds, or "+20" for twenty more. A finished run is resumed,
         too. From there on, schedules are counted over the new number of rounds; without schedules the numbers are
         those of a run of that length.
+        device: another device than the one that the run began on; the last bits will differ, and an event says so.
         path: the data folder, if it has moved.
         store: where to look for the id.
         progress: as in `eq.run`.
@@ -82,8 +84,8 @@ def resume(
     from equipoise.run.session import resume as go_on
 
     watch = follower(progress)
-    with existing(handle.store) as opened, named_in_errors(watch), kept_threads():
-        go_on(opened, handle.record, watch, Path(path) if path is not None else None, rounds)
+    with existing(handle.store) as opened, named_in_errors(watch), kept_torch_settings():
+        go_on(opened, handle.record, watch, Path(path) if path is not None else None, rounds, device)
     return handle
 
 
@@ -92,7 +94,7 @@ def start(request: Request, store: StoreAt, watch: Follows) -> RunHandle:
     from equipoise.run.session import begin, prepared
     from equipoise.store.database import open_store
 
-    with kept_threads():
+    with kept_torch_settings():
         federation = prepared(request)
         with open_store(store) as opened, named_in_errors(watch):
             return RunHandle(begin(opened, request, federation, watch), located(store))

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from equipoise.balance.curriculum import CurriculumOptions
 from equipoise.balance.policy import Balance, aligned
+from equipoise.core.numbers import precise, times
 from equipoise.core.registry import BALANCES
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
 
@@ -29,13 +30,12 @@ def adaptive(options: AdaptiveOptions) -> Balance:
         return {"first": torch.tensor(0.0), "mean": torch.tensor(0.0)}
 
     def weigh(losses: Losses, policy: State, moment: Moment) -> Weighed:
-        base = losses.base.detach()
-        is_new = bool(policy["first"] == 0)
-        first = base if is_new else policy["first"]
-        mean = base if is_new else options.memory * policy["mean"] + (1 - options.memory) * base
-        learned = float((1 - mean / first).clamp(0, 1))
+        base, is_new = losses.base.detach(), policy["first"] == 0
+        first = base.where(is_new, policy["first"])
+        mean = base.where(is_new, options.memory * policy["mean"] + (1 - options.memory) * base)
+        learned = precise((1 - mean / first).clamp(0, 1))
         lam = options.first + (options.last - options.first) * learned
-        network = losses.base + lam * aligned(losses)
+        network = losses.base + times(lam, aligned(losses))
         return Weighed(network, None, lam=lam, used=lam, remembered={"first": first, "mean": mean})
 
     return Balance(start, weigh)

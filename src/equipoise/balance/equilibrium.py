@@ -17,6 +17,7 @@ from equipoise.balance.policy import Balance, aligned, in_order
 from equipoise.balance.schedule import schedule
 from equipoise.config.blocks import BalanceOptions
 from equipoise.config.choices import Schedule
+from equipoise.core.numbers import precise, times
 from equipoise.core.registry import BALANCES
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
 
@@ -47,14 +48,14 @@ def equilibrium(options: EquilibriumOptions) -> Balance:
         means = {name: keep * policy[name] + (1 - keep) * value for name, value in new.items()}
         s = schedule(options.schedule, moment.progress)
         ratio = s * means["base"] / (means["align"] + options.epsilon * means["weight"])
-        lam = min(max(float(ratio), options.lam_min), options.lam_max)
+        lam = precise(ratio).clamp(options.lam_min, options.lam_max)
         return Weighed(
-            losses.base + lam * aligned(losses),
+            losses.base + times(lam, aligned(losses)),
             None,
             lam=lam,
             schedule=s,
             used=lam,
-            seen={"lam/at_min": float(lam <= options.lam_min), "lam/at_max": float(lam >= options.lam_max)},
+            seen={"lam/at_min": precise(lam <= options.lam_min), "lam/at_max": precise(lam >= options.lam_max)},
             remembered=means,
         )
 

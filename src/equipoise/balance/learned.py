@@ -24,6 +24,7 @@ from equipoise.balance.policy import Balance, Bound, Cap, Clip, Learning, aligne
 from equipoise.balance.schedule import schedule
 from equipoise.config.blocks import BalanceOptions
 from equipoise.config.choices import Schedule
+from equipoise.core.numbers import precise, times
 from equipoise.core.options import Options
 from equipoise.core.values import Labels, Losses, Moment, State, Weighed
 
@@ -63,7 +64,7 @@ class Version:
     penalty: Penalty | None = None
     cap: Bound | None = None
     """None: nothing bounds λ."""
-    trigger: Callable[[float], bool] | None = None
+    trigger: Callable[[Tensor], Tensor] | None = None
     """Whether the penalty acts at that λ."""
     rescaled: bool = False
     """Whether the policy's loss is multiplied by the detached 2σ²_b."""
@@ -76,14 +77,14 @@ def learned(options: LearnedOptions, version: Version) -> Balance:
         a, b = policy["a"], policy["b"]
         s = schedule(options.schedule, moment.progress)
         on = {place: s if place in version.scheduled else 1.0 for place in ("weight", "data", "log")}
-        lam = min(float((a - b).detach().exp()), options.ceiling or inf)
-        scale = 0.5 * float((-a).detach().exp()) if version.is_coupled else 1.0
+        lam = precise((a - b).detach().exp()).clamp_max(options.ceiling or inf)
+        scale = 0.5 * precise((-a).detach().exp()) if version.is_coupled else 1.0
         used = lam * on["weight"]
-        seen = {"sigma2/base": float(a.detach().exp()), "sigma2/align": float(b.detach().exp())}
+        seen = {"sigma2/base": precise(a.detach().exp()), "sigma2/align": precise(b.detach().exp())}
         if version.trigger is not None:
-            seen["lam/trigger_rate"] = float(version.trigger(lam))
+            seen["lam/trigger_rate"] = precise(version.trigger(lam))
         return Weighed(
-            network=scale * (losses.base + used * aligned(losses)),
+            network=times(scale, losses.base + times(used, aligned(losses))),
             policy=_policy_loss(losses, a, b, on, version),
             lam=lam,
             schedule=s,

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from equipoise.client.histories import HistoryFeed
 from equipoise.client.history_work import HistoryWork
-from equipoise.client.train import Recipe
+from equipoise.client.recipe import Recipe
 from equipoise.core.values import State, Task
 from equipoise.kind.histories.site import HistorySite
 from equipoise.models.experts import Expert

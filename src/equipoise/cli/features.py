@@ -28,6 +28,7 @@ app = typer.Typer(
 Out = Annotated[Path, typer.Option("--out", "-o", help="The npz file to write.", show_default=False)]
 Batch = Annotated[int, typer.Option("--batch", min=1, help="Items encoded at once.")]
 Half = Annotated[bool, typer.Option("--half", help="Store float16: half the size, three digits.")]
+OnDevice = Annotated[str, typer.Option("--device", help="Where to encode: auto, cpu, cuda, cuda:1, mps.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output if it is there.")]
 
 
@@ -47,6 +48,7 @@ def text(
     ] = None,
     batch: Batch = 32,
     half: Half = False,
+    device: OnDevice = "auto",
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -67,7 +69,7 @@ def text(
 
     require_free(out, force)
     items = read_texts(table, Wanted(item, tuple(column or ()), template))
-    finish(items, lambda: text_encoder(encoder), EncodingJob(out, batch, half), as_json)
+    finish(items, lambda: text_encoder(encoder, on(device)), EncodingJob(out, batch, half), as_json)
 
 
 @app.command()
@@ -93,6 +95,7 @@ def images(
     ] = False,
     batch: Batch = 32,
     half: Half = False,
+    device: OnDevice = "auto",
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -113,7 +116,14 @@ def images(
 
     require_free(out, force)
     items = read_pictures(place, item, path)
-    finish(items, lambda: image_encoder(encoder), EncodingJob(out, batch, half, skip_damaged), as_json)
+    finish(items, lambda: image_encoder(encoder, on(device)), EncodingJob(out, batch, half, skip_damaged), as_json)
+
+
+def on(device: str) -> str:
+    """The device that the name means here; one that is not here is refused."""
+    from equipoise.core.device import resolved
+
+    return resolved(device)
 
 
 def finish(items: Items[Any], load: Callable[[], Encoder[Any]], job: EncodingJob, as_json: bool) -> None:

@@ -15,9 +15,15 @@ ROUNDS = typer.Option(
 )
 
 
+DEVICE = typer.Option(
+    "--device", help="Another device than the one it began on; the last bits will differ.", show_default=False
+)
+
+
 def resume(
     run: Annotated[str, typer.Argument(help="A run id, the beginning of one, or `latest`.", show_default=False)],
     rounds: Annotated[str | None, ROUNDS] = None,
+    device: Annotated[str | None, DEVICE] = None,
     path: Annotated[Path | None, typer.Option("--path", help="The data folder, if it has moved.")] = None,
     store: StoreAt = None,
     as_json: Json = False,
@@ -39,5 +45,5 @@ def resume(
     if found.status != "done" or rounds is not None:
         from equipoise.api.train import resume as go_on
 
-        found = followed(lambda watch: go_on(found, rounds=rounds, path=path, progress=watch))
+        found = followed(lambda watch: go_on(found, rounds=rounds, device=device, path=path, progress=watch))
     print_run(found, store, as_json)

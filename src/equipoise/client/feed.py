@@ -45,9 +45,17 @@ class Feed(Protocol):
     def rows(self) -> Indices | None:
         """The rows of the model's tables that the client holds; None: all."""
 
-    def observe(self, memory: State) -> None: ...
+    def observe(self, memory: State) -> None:
+        """Take what the objective remembers after a step; it may be on the device."""
 
-    def memory(self) -> State: ...
+    def unread(self) -> Any:
+        """The tensors on the device that `memory` needs, in nested mappings and sequences."""
+
+    def settle(self, home: Any) -> None:
+        """Take these tensors on the CPU, when the task is over."""
+
+    def memory(self) -> State:
+        """What the client keeps for its next task, on the CPU; after `settle`."""
 
     def report(self) -> State:
         """What the client reports about its data to the server after the task."""

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 import torch
 from torch import Tensor
 
+from equipoise.core.numbers import precise
 from equipoise.core.values import Losses
 
 EVERY = 256
@@ -55,14 +56,14 @@ def _gradient(term: Tensor, params: Sequence[Tensor], is_stacked: bool) -> list[
 
 
 def _norms(grad: Sequence[Tensor]) -> Tensor:
-    return torch.stack([part.square().sum(1).double() for part in grad]).sum(0).sqrt()
+    return torch.stack([precise(part.square().sum(1)) for part in grad]).sum(0).sqrt()
 
 
 def _cosines(a: Sequence[Tensor], b: Sequence[Tensor]) -> Tensor:
     """Over the weights that both reach; 0 where there are none."""
-    shared = [(x, y, (x.any(1) & y.any(1)).double()) for x, y in zip(a, b, strict=True)]
-    product = torch.stack([(x * y).sum(1).double() * both for x, y, both in shared]).sum(0)
-    left = torch.stack([x.square().sum(1).double() * both for x, _, both in shared]).sum(0)
-    right = torch.stack([y.square().sum(1).double() * both for _, y, both in shared]).sum(0)
+    shared = [(x, y, precise(x.any(1) & y.any(1))) for x, y in zip(a, b, strict=True)]
+    product = torch.stack([precise((x * y).sum(1)) * both for x, y, both in shared]).sum(0)
+    left = torch.stack([precise(x.square().sum(1)) * both for x, _, both in shared]).sum(0)
+    right = torch.stack([precise(y.square().sum(1)) * both for _, y, both in shared]).sum(0)
     lengths = (left * right).sqrt()
-    return torch.where(lengths > 0, product / lengths.clamp_min(torch.finfo(torch.float64).tiny), 0.0)
+    return torch.where(lengths > 0, product / lengths.clamp_min(torch.finfo(lengths.dtype).tiny), 0.0)

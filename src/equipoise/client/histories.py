@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from equipoise.client.held_rows import held_rows
 from equipoise.client.history_work import HistoryWork
@@ -31,7 +32,7 @@ class HistoryFeed:
     def __init__(self, work: HistoryWork, task: Task, histories: Sequence[History]) -> None:
         self.work, self.task, self.histories = work, task, histories
         self.spans = [(k, a, b) for k, history in enumerate(histories) for a, b in spans(history, work.model.length)]
-        self.losses = LossLevel(task.own.memory, [len(history.items) for history in histories])
+        self.losses = LossLevel(task.own.memory, [len(history.items) for history in histories], work.device)
         self._held = held_rows(work, task, np.concatenate([history.items for history in histories]))
         self._memory = self._dynamic_memory()
         self._now: list[int] = []
@@ -66,7 +67,17 @@ class HistoryFeed:
 
     def observe(self, memory: State) -> None:
         """Record the losses of the step's positions. They move the running level and decide what memory keeps."""
-        self.losses.observe(memory["loss"].numpy(), [self.spans[at] for at in self._now])
+        self.losses.observe(memory["loss"], [self.spans[at] for at in self._now])
+
+    @property
+    def level(self) -> Tensor:
+        return self.losses.level_there
+
+    def unread(self) -> list[Tensor]:
+        return self.losses.unread()
+
+    def settle(self, home: list[Tensor]) -> None:
+        self.losses.settle(home)
 
     def memory(self) -> State:
         """What the client keeps for its next task: the latest losses, their level, and the memory's rows.
@@ -111,8 +122,7 @@ class HistoryFeed:
         windows = [training_window(self.histories[k].items, a, b, read) for k, a, b, read in chosen]
         n_items = 0 if work.negatives else work.n_items
         batch = stack(windows, work.model.length, work.config.client.batch, n_items)
-        level = torch.from_numpy(self.losses.level.copy())
-        return self._held.renumbered(batch)._replace(level=level, keep=work.dropout_masks(noise))
+        return self._held.renumbered(batch)._replace(keep=work.dropout_masks(noise))
 
     def _dynamic_memory(self) -> HistoryMemory | None:
         if self.work.memory is None or self.work.features is None:

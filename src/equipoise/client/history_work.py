@@ -17,6 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 from equipoise.client.feed import Steps
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
+from equipoise.core.device import Device, device_of
 from equipoise.memory.product import FeatureRows
 from equipoise.memory.settings import MemoryOptions
 from equipoise.models.settings import SasrecOptions
@@ -28,6 +29,10 @@ class WindowFeed(Protocol):
 
     @property
     def n_steps(self) -> int: ...
+
+    @property
+    def level(self) -> Tensor:
+        """[2] running mean and deviation of the client's losses, on the device."""
 
     def steps(self, epoch: int) -> Iterator[Windows]: ...
 
@@ -55,15 +60,20 @@ class HistoryWork:
     holds_rows: bool = False
     """Whether a client holds only those rows of the item table that its task uses."""
 
+    @property
+    def device(self) -> Device:
+        return device_of(self.config.engine.device)
+
     def steps(self, feeds: Sequence[WindowFeed], epoch: int) -> Iterator[Steps]:
         """The steps of several clients side by side; the client with the most steps comes first."""
         going = [feed.steps(epoch) for feed in feeds]
         counts = np.array([feed.n_steps for feed in feeds])
         for step in range(counts.max()):
             n = int((counts > step).sum())
-            windows = [next(feed) for feed in going[:n]]
+            windows = self.device.there(_stacked([next(feed) for feed in going[:n]]))
+            levels = [feed.level for feed in feeds[:n]]
             progress = self.clock.progress(epoch, step / counts[:n])
-            yield Steps(epoch * counts[:n] + step, progress, epoch, _stacked(windows))
+            yield Steps(epoch * counts[:n] + step, progress, epoch, windows._replace(level=torch.stack(levels)))
 
     def input_statistics(self, batch: Windows) -> dict[str, Tensor]:
         """Windows have no input statistics to record."""

@@ -2,7 +2,8 @@
 
     level (m, d) ← (m, d) + 0.1·((mean, deviation of the step's losses) − (m, d))        the first step sets it
 
-The level says which losses are usual for this client; what lies far above it is surprising.
+The level says which losses are usual for this client; what lies far above it is surprising. On a device the level of
+the next step is computed there, and the losses are read when the task is over: no step waits for them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
+from torch import Tensor
 
+from equipoise.core.device import Device
 from equipoise.core.values import State
 from equipoise.memory.product import FeatureRows
 
@@ -24,14 +28,43 @@ Span = tuple[int, int, int]
 
 
 class LossLevel:
-    """`latest[k]` [n] are the latest losses of history k; `level` [2] is their running mean and deviation."""
+    """`latest[k]` [n] are the latest losses of history k; `level` [2] is their running mean and deviation.
 
-    def __init__(self, own: State, lengths: Sequence[int]) -> None:
+    Both are those of the steps that were read; `level_there` is the level after the last step, on the device.
+    """
+
+    def __init__(self, own: State, lengths: Sequence[int], device: Device) -> None:
+        self.device = device
         self.level = own["level"].numpy().copy() if own else np.zeros(2, dtype=np.float32)
         self.latest = [_known(own, n) for n in lengths]
+        self._unread: list[tuple[Tensor, Sequence[Span]]] = []
+        self._there = device.there(torch.from_numpy(self.level.copy()))
 
-    def observe(self, found: FeatureRows, spans: Sequence[Span]) -> None:
-        """Record the losses [W, T] of a step whose windows are `spans`."""
+    @property
+    def level_there(self) -> Tensor:
+        return torch.from_numpy(self.level.copy()) if self.device.is_cpu else self._there
+
+    def observe(self, found: Tensor, spans: Sequence[Span]) -> None:
+        """Take the losses [W, T] of a step whose windows are `spans`."""
+        if self.device.is_cpu:
+            return self._record(found.numpy(), spans)
+        self._unread.append((found, spans))
+        losses = torch.cat([found[row, : b - a] for row, (_, a, b) in enumerate(spans)])
+        now = torch.stack([losses.mean(), losses.std(correction=0)])
+        self._there = torch.where(self._there[1] == 0, now, self._there + RATE * (now - self._there))
+        return None
+
+    def unread(self) -> list[Tensor]:
+        """The losses of the steps that were not recorded."""
+        return [losses for losses, _ in self._unread]
+
+    def settle(self, home: Sequence[Tensor]) -> None:
+        """Record these losses, which are on the CPU now."""
+        for losses, (_, spans) in zip(home, self._unread, strict=True):
+            self._record(losses.numpy(), spans)
+        self._unread = []
+
+    def _record(self, found: FeatureRows, spans: Sequence[Span]) -> None:
         seen = [found[row, : b - a] for row, (_, a, b) in enumerate(spans)]
         for losses, (k, a, b) in zip(seen, spans, strict=True):
             self.latest[k][a:b] = losses

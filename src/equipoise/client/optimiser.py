@@ -18,13 +18,16 @@ from equipoise.config.blocks import ClientOptions
 from equipoise.core.values import State
 
 BETA2, EPSILON = 0.999, 1e-8
+STEPS = "steps/"
+ON_CPU = {STEPS}
+"""Buffers that stay on the CPU where one client trains alone: reading a count must not wait for the device."""
 
 
 def start_buffers(params: Mapping[str, Tensor], options: ClientOptions) -> dict[str, Tensor]:
     """Zero buffers, in the memory layout of their weights: "momentum/head.weight" … SGD without momentum has none."""
     kinds = ["momentum"] * (options.momentum > 0) if options.optimiser == "sgd" else ["momentum", "square"]
     buffers = {f"{kind}/{name}": torch.zeros_like(param) for kind in kinds for name, param in params.items()}
-    return buffers | ({} if options.optimiser == "sgd" else {"steps/": torch.zeros(())})
+    return buffers | ({} if options.optimiser == "sgd" else {STEPS: torch.zeros(())})
 
 
 def restored(saved: State, fresh: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -61,7 +64,7 @@ def clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | None, 
     """
     norm = torch.nn.utils.get_total_norm([param.grad for param in params if param.grad is not None])
     if clip is None:
-        return norm[None], torch.ones(1)
+        return norm[None], torch.ones_like(norm)[None]
     total = torch.stack([norm, *own[0].values()]).norm() if joint else norm
     torch.nn.utils.clip_grads_with_norm_(params, clip, total)
     return norm[None], (clip / (total[None] + 1e-6)).clamp_max(1)
@@ -87,7 +90,7 @@ def each_clipped(params: Sequence[Tensor], own: Sequence[State], clip: float | N
 def _sgd(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions, fading: list[str]) -> None:
     weights, grads = list(params.values()), _grads(params)
     if fading:
-        pull = [params[name] if name in fading else torch.zeros(()) for name in params]
+        pull = [params[name] if name in fading else params[name].new_zeros(()) for name in params]
         grads = [grad.add(weight, alpha=options.weight_decay) for grad, weight in zip(grads, pull, strict=True)]
     if options.momentum > 0:
         momentum = [buffers[f"momentum/{name}"] for name in params]
@@ -100,7 +103,7 @@ def _sgd(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: Clie
 def _adamw(params: Mapping[str, Tensor], buffers: dict[str, Tensor], options: ClientOptions, fading: list[str]) -> None:
     weights, grads, beta1 = list(params.values()), _grads(params), options.momentum
     momentum, square = ([buffers[f"{kind}/{name}"] for name in params] for kind in ("momentum", "square"))
-    t = buffers["steps/"].add_(1)
+    t = buffers[STEPS].add_(1)
     if fading:
         torch._foreach_mul_([params[name] for name in fading], 1 - options.lr * options.weight_decay)
     torch._foreach_lerp_(momentum, grads, 1 - beta1)

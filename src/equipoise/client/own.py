@@ -54,8 +54,8 @@ class OwnSamples:
     def _through(self, model: State) -> ModelOutput:
         if model is COMMON:
             assert self.common is not None, "this kind of data has no common encoder"
-            return common_outputs(self.common, self.samples.inputs, self.reader.inputs)
-        self.network.load_state_dict(dict(model))
+            return common_outputs(self.common, self.samples.inputs, self.reader)
+        self.reader.device.load(self.network, model)
         return outputs_of(self.network, self.samples.inputs, self.reader)
 
 

@@ -8,12 +8,17 @@ The policy's loss is a function of its own parameters and detached losses, so it
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from equipoise.balance.policy import Balance, Learning
+from equipoise.core.numbers import precise, times
 from equipoise.core.values import State, Weighed
+
+if TYPE_CHECKING:
+    from equipoise.core.numbers import Number
 
 
 def leaves(balance: Balance, policy: State) -> State:
@@ -31,18 +36,18 @@ def gradients(weighed: Weighed, policy: State) -> dict[str, Tensor]:
     return dict(zip(names, torch.autograd.grad(weighed.policy, [policy[name] for name in names]), strict=True))
 
 
-def stepped(policy: State, grads: Mapping[str, Tensor], learning: Learning | None, factor: float) -> State:
+def stepped(policy: State, grads: Mapping[str, Tensor], learning: Learning | None, factor: Number) -> State:
     """The parameters after one step; `factor` is the network's clip factor, which applies only if the clip is joint."""
     if learning is None:
         return policy
     if learning.clip != "joint":
-        factor = min(1.0, 1.0 / max(norm(grads), 1e-12)) if learning.clip == "separate" else 1.0
+        factor = (1 / norm(grads).clamp_min(1e-12)).clamp_max(1) if learning.clip == "separate" else 1.0
     after: dict[str, Tensor] = {}
     for name, grad in grads.items():
-        momentum = learning.momentum * policy.get(f"momentum/{name}", torch.zeros_like(grad)) + factor * grad
+        momentum = learning.momentum * policy.get(f"momentum/{name}", torch.zeros_like(grad)) + times(factor, grad)
         after |= {f"momentum/{name}": momentum, name: policy[name].detach() - learning.lr * momentum}
     return after
 
 
-def norm(grads: Mapping[str, Tensor]) -> float:
-    return float(sum(float(grad.square().sum()) for grad in grads.values()) ** 0.5)
+def norm(grads: Mapping[str, Tensor]) -> Tensor:
+    return torch.stack([precise(grad.square().sum()) for grad in grads.values()]).sum().sqrt()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,14 +14,25 @@ from torch import Tensor, nn
 from equipoise.client.batches import n_batches, shuffled
 from equipoise.client.feed import Steps
 from equipoise.client.own import OwnSamples
+from equipoise.client.stored import StoredSamples
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
+from equipoise.core.device import Device, device_of
 from equipoise.core.streams import stream_seed
 from equipoise.core.values import Indices, Labels, Samples, State, Task
 from equipoise.data.inputs import Inputs
 from equipoise.models.classifier import Classifier
 from equipoise.models.outputs import InputReader
 from equipoise.objective.compose import Batch
+
+
+class Slice(NamedTuple):
+    """The rows [K, B] of the training set that clients see at one step; only the first `lengths[k]` are client k's,
+    the others repeat one of them. `share` is as in `Batch`."""
+
+    rows: Tensor
+    share: Tensor | None
+    lengths: Indices
 
 
 @dataclass(frozen=True)
@@ -31,50 +44,72 @@ class SampleWork:
     train: Samples
     inputs: Inputs
 
+    @property
+    def device(self) -> Device:
+        return device_of(self.config.engine.device)
+
+    @cached_property
+    def stored(self) -> StoredSamples:
+        return StoredSamples(self.train, self.inputs, self.device)
+
     def input_statistics(self, batch: Batch) -> dict[str, Tensor]:
         """Mean and deviation of the network's inputs; evaluation should show the same."""
         entering = batch.images.flatten(1)
         return {"input/mean/train": entering.mean(1), "input/std/train": entering.std(1)}
 
     def steps(self, feeds: Sequence[SampleFeed], epoch: int) -> Iterator[Steps]:
-        size, seed = self.config.client.batch, self.config.seed
-        lengths = np.array([feed.samples for feed in feeds])
         counts = np.array([feed.n_steps for feed in feeds])
-        orders = np.zeros((len(feeds), lengths.max()), dtype=np.int64)
-        for k, feed in enumerate(feeds):
-            orders[k, : lengths[k]] = feed.owned[shuffled(lengths[k], seed, epoch, feed.task.client)]
-        for step in range(counts.max()):
-            n = int((counts > step).sum())
-            ends = np.where(counts[:n] == step + 1, lengths[:n], (step + 1) * size)
-            chosen = _filled(orders[:n], step * size, ends)
-            batch = self._batch(feeds[:n], chosen, ends - step * size, epoch, step)
+        for step, part in enumerate(self._slices(feeds, counts, epoch)):
+            n = len(part.lengths)
+            batch = self._batch(feeds[:n], part, epoch, step)
             progress = self.clock.progress(epoch, step / counts[:n])
             yield Steps(epoch * counts[:n] + step, progress, epoch, batch)
 
-    def _batch(self, feeds: Sequence[SampleFeed], chosen: Indices, lengths: Indices, epoch: int, step: int) -> Batch:
-        """The batch of rows `chosen` [K, B] of the training set; only the first `lengths[k]` of client k are real."""
+    def _slices(self, feeds: Sequence[SampleFeed], counts: Indices, epoch: int) -> list[Slice]:
+        """All steps of an epoch; what tells the device which rows they are is copied at once."""
+        size, seed, twice = self.config.client.batch, self.config.seed, 1 + self._has_views
+        lengths = np.array([feed.samples for feed in feeds])
+        orders = np.zeros((len(feeds), lengths.max()), dtype=np.int64)
+        for k, feed in enumerate(feeds):
+            orders[k, : lengths[k]] = feed.owned[shuffled(lengths[k], seed, epoch, feed.task.client)]
+        found = []
+        for step in range(counts.max()):
+            n = int((counts > step).sum())
+            ends = np.where(counts[:n] == step + 1, lengths[:n], (step + 1) * size)
+            own = ends - step * size
+            rows = torch.from_numpy(_filled(orders[:n], step * size, ends))
+            found.append(Slice(rows, _shares(twice * own), own))
+        return self.device.there(found)
+
+    @property
+    def _has_views(self) -> bool:
+        return self.config.client.augment == "two-view"
+
+    def _batch(self, feeds: Sequence[SampleFeed], part: Slice, epoch: int, step: int) -> Batch:
         recalled = [feed.memory() for feed in feeds]
         kept = {name: torch.stack([memory[name] for memory in recalled]) for name in recalled[0]}
-        if self.config.client.augment == "two-view":
+        if self._has_views:
             seeds = [stream_seed(self.config.seed, "views", epoch, feed.task.client, step) for feed in feeds]
-            views, labels = self._two_views(chosen, lengths, seeds)
-            return Batch(views, labels, _shares(2 * lengths), kept)
-        taken = self.train.take(chosen.reshape(-1))
-        prepared = self.inputs.prepare(taken.inputs)
-        labels = torch.from_numpy(taken.labels).view(chosen.shape)
-        return Batch(prepared.view(*chosen.shape, *prepared.shape[1:]), labels, _shares(lengths), kept)
+            views, labels = self._two_views(part, seeds)
+            return Batch(views, labels, part.share, kept)
+        inputs, labels = self.stored.prepared(part.rows.flatten())
+        shape = part.rows.shape
+        return Batch(inputs.view(*shape, *inputs.shape[1:]), labels.view(shape), part.share, kept)
 
-    def _two_views(self, chosen: Indices, lengths: Indices, seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
+    def _two_views(self, part: Slice, seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Two views, drawn for each client's own batch; padding is added afterwards."""
         views, labels = [], []
-        for own, length, seed in zip(chosen, lengths, seeds, strict=True):
-            taken = self.train.take(own[:length])
-            drawn = self.inputs.two_views(taken.inputs, seed)
-            fill = torch.zeros(2 * (len(own) - int(length)), dtype=torch.int64)
-            views.append(torch.cat([drawn, drawn[fill]]) if len(fill) else drawn)
-            known = torch.from_numpy(taken.labels).repeat(2)
-            labels.append(torch.cat([known, known[fill]]))
+        for own, length, seed in zip(part.rows, part.lengths.tolist(), seeds, strict=True):
+            drawn, known = self.stored.two_views(own[:length], seed)
+            padding = 2 * (len(own) - length)
+            views.append(_padded(drawn, padding))
+            labels.append(_padded(known.repeat(2), padding))
         return views[0][None] if len(views) == 1 else torch.stack(views), torch.stack(labels)
+
+
+def _padded(rows: Tensor, n: int) -> Tensor:
+    """The rows, and `n` times the first."""
+    return torch.cat([rows, rows[:1].expand(n, *rows.shape[1:])]) if n else rows
 
 
 def _filled(orders: Indices, start: int, ends: Indices) -> Indices:
@@ -97,7 +132,7 @@ class SampleFeed:
 
     def __init__(self, work: SampleWork, task: Task, owned: Indices, counts: Labels, memory: State) -> None:
         self.work, self.task, self.owned, self.counts = work, task, owned, counts
-        self._memory = memory
+        self._memory: State = work.device.there(dict(memory))
 
     @property
     def samples(self) -> int:
@@ -110,6 +145,12 @@ class SampleFeed:
     def observe(self, memory: State) -> None:
         self._memory = memory
 
+    def unread(self) -> State:
+        return self._memory
+
+    def settle(self, home: State) -> None:
+        self._memory = home
+
     def memory(self) -> State:
         return self._memory
 
@@ -117,7 +158,7 @@ class SampleFeed:
         """All the client's samples, with models' outputs on them."""
         assert isinstance(network, Classifier)
         everything = self.work.train.take(self.owned)
-        reader = InputReader(self.work.inputs, self.work.config.evaluate.batch)
+        reader = InputReader(self.work.inputs, self.work.config.evaluate.batch, self.work.device)
         return OwnSamples(network, None, models, everything, everything, self.counts, reader)
 
     def report(self) -> State:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +20,8 @@ from torch.func import functional_call
 from torch.utils._pytree import tree_map
 
 from equipoise.client.feed import Feed, Steps
-from equipoise.client.optimiser import Clipped, clipped, descend, each_clipped, restored, start_buffers
+from equipoise.client.optimiser import ON_CPU, Clipped, clipped, descend, each_clipped, restored, start_buffers
+from equipoise.client.recipe import Recipe
 from equipoise.config.blocks import ClientOptions
 from equipoise.core.streams import stream_seed
 from equipoise.core.values import Losses, Moment, State, Task
@@ -28,20 +29,26 @@ from equipoise.models.build import contiguous_copies
 from equipoise.objective.compose import Net, Objective
 
 
+class Start(NamedTuple):
+    """What a client starts from, on the device: the weights, and the buffers of its optimiser."""
+
+    model: State
+    optimiser: State
+
+
 class Alone:
     is_stacked = False
 
-    def __init__(
-        self, model: nn.Module, task: Task, feed: Feed, options: ClientOptions, trained: Collection[str] | None
-    ) -> None:
-        self.model, self.client, self.counts = model, task.client, feed.counts
-        source = {**task.shared, **task.own.model}
-        model.load_state_dict({name: source[name] for name in model.state_dict()})
+    def __init__(self, recipe: Recipe, task: Task, feed: Feed, start: Start, trained: Collection[str] | None) -> None:
+        self.model, self.client, model = recipe.model, task.client, recipe.model
+        self.counts = recipe.device.there(torch.from_numpy(feed.counts))
+        model.load_state_dict({name: start.model[name] for name in model.state_dict()})
         model.train()
-        self.net = Net(model, dict(model.named_parameters()), partial(_with_weights, model))
+        self.net = Net(recipe.forward(model), dict(model.named_parameters()), partial(_with_weights, model))
         self.trained = {name: param for name, param in self.net.params.items() if trained is None or name in trained}
-        self.leaves, self.options = self.trained, options
-        self.buffers = restored(task.own.optimiser, start_buffers(self.leaves, options))
+        self.leaves, self.options = self.trained, recipe.config.client
+        saved = {**start.optimiser, **{name: task.own.optimiser[name] for name in ON_CPU & start.optimiser.keys()}}
+        self.buffers = restored(saved, start_buffers(self.leaves, self.options))
         self.unreached: Sequence[str] = [name for name, param in self.trained.items() if param.requires_grad]
         """Weights in training that no loss has depended on yet."""
 
@@ -60,7 +67,7 @@ class Alone:
         for param in self.net.params.values():
             param.grad = None
         own = type(steps.batch)(*map(_first, steps.batch))
-        moment = Moment(float(steps.progress[0]), self.counts, steps.epoch)
+        moment = Moment(float(steps.progress[0]), self.counts, steps.epoch)  # type: ignore[arg-type]
         return _as_cohort(objective(self.net, own, received, moment))
 
     def clip(self, own: Sequence[State], clip: float | None, joint: bool) -> Clipped:
@@ -69,8 +76,12 @@ class Alone:
     def descend(self, options: ClientOptions) -> None:
         descend(self.leaves, self.buffers, options, getattr(self.model, "tables", ()))
 
-    def states(self) -> Iterator[tuple[State, State]]:
-        yield contiguous_copies(self.model.state_dict()), contiguous_copies(self.buffers)
+    def stacked(self) -> tuple[State, State]:
+        """Copies of the weights and of the optimiser's buffers: the network is used again."""
+        return contiguous_copies(self.model.state_dict()), contiguous_copies(self.buffers)
+
+    def states(self, home: tuple[State, State]) -> Iterator[tuple[State, State]]:
+        yield home
 
 
 def _first(part: Any) -> Any:
@@ -95,32 +106,28 @@ class Together:
     is_stacked = True
 
     def __init__(
-        self,
-        model: nn.Module,
-        tasks: Sequence[Task],
-        feeds: Sequence[Feed],
-        options: ClientOptions,
-        trained: Collection[str] | None,
+        self, recipe: Recipe, feeds: Sequence[Feed], starts: Sequence[Start], trained: Collection[str] | None
     ) -> None:
-        self.model = model.train()
+        model, options, self.device = recipe.model, recipe.config.client, recipe.device
+        self.model, self.forward = model.train(), recipe.forward
         self.rows = [feed.rows for feed in feeds if feed.rows is not None]
         self.tables = getattr(model, "tables", ()) if self.rows else ()
-        self.counts = torch.from_numpy(np.stack([feed.counts for feed in feeds]))
-        sources = [{**task.shared, **task.own.model} for task in tasks]
-        self.params = {name: self._stack(name, [source[name] for source in sources]) for name in model.state_dict()}
+        self.counts = self.device.there(torch.from_numpy(np.stack([feed.counts for feed in feeds])))
+        self.params = {name: self._stack(name, [start.model[name] for start in starts]) for name in model.state_dict()}
         weights = [name for name, param in model.named_parameters() if param.requires_grad]
         self.trained = [name for name in weights if trained is None or name in trained]
         self.moving, self.unreached, self.options = self.trained, self.trained, options
         fresh = start_buffers({name: self.params[name][0] for name in self.moving}, options)
-        saved = [restored(task.own.optimiser, dict(contiguous_copies(fresh))) for task in tasks]
-        self.buffers = {name: torch.stack([one[name] for one in saved]) for name in fresh}
+        saved = [restored(start.optimiser, dict(contiguous_copies(fresh))) for start in starts]
+        self.buffers = self.device.there({name: torch.stack([one[name] for one in saved]) for name in fresh})
         self.leaves: dict[str, Tensor] = {}
 
     def _stack(self, name: str, tensors: Sequence[Tensor]) -> Tensor:
         """Tensors along a client axis; of a table, each client's own rows, padded to the longest (never read)."""
         if name not in self.tables:
             return torch.stack(list(tensors))
-        held = [tensor[torch.from_numpy(rows)] for tensor, rows in zip(tensors, self.rows, strict=True)]
+        places = self.device.there([torch.from_numpy(rows) for rows in self.rows])
+        held = [tensor[rows] for tensor, rows in zip(tensors, places, strict=True)]
         return torch.nn.utils.rnn.pad_sequence(held, batch_first=True)
 
     def begin(self, seed: int, epoch: int, phase: Collection[str] | None) -> None:
@@ -129,18 +136,18 @@ class Together:
         if moving != self.moving:
             one = start_buffers({name: self.params[name][0] for name in moving}, self.options)
             self.moving, n = moving, len(self.counts)
-            self.buffers = {name: torch.stack([buffer] * n) for name, buffer in one.items()}
+            self.buffers = self.device.there({name: torch.stack([buffer] * n) for name, buffer in one.items()})
 
     def losses(self, objective: Objective, steps: Steps, received: State) -> Losses:
         n, epoch, batch = len(steps.numbers), steps.epoch, steps.batch
         frozen = {name: param[:n] for name, param in self.params.items()}
         self.leaves = {name: frozen.pop(name).detach().requires_grad_() for name in self.moving}
-        progress = torch.from_numpy(steps.progress).float()
+        progress = self.device.there(torch.from_numpy(steps.progress).float())
         axes = tree_map(lambda part: None if part is None else 0, batch)
 
         def one(params: State, batch: Any, progress: Tensor, counts: Tensor) -> dict[str, Any]:
-            forward = partial(functional_call, self.model, dict(params))
-            net = Net(lambda *inputs: forward(inputs), params, partial(_with_weights, self.model))
+            forward = self.forward(lambda *inputs: functional_call(self.model, dict(params), inputs))
+            net = Net(forward, params, partial(_with_weights, self.model))
             moment = Moment(progress, counts, epoch)  # type: ignore[arg-type]
             return _flat(objective(net, batch, received, moment))
 
@@ -155,11 +162,15 @@ class Together:
         buffers = {name: buffer[:n] for name, buffer in self.buffers.items()}
         descend(self.leaves, buffers, options, getattr(self.model, "tables", ()))
 
-    def states(self) -> Iterator[tuple[State, State]]:
+    def stacked(self) -> tuple[State, State]:
+        return self.params, self.buffers
+
+    def states(self, home: tuple[State, State]) -> Iterator[tuple[State, State]]:
         """Each client's weights and buffers, as views of the stacked tensors; training on them is over."""
+        params, buffers = home
         for client in range(len(self.counts)):
-            model = {name: self._own(name, param[client], client) for name, param in self.params.items()}
-            yield model, {name: buffer[client] for name, buffer in self.buffers.items()}
+            model = {name: self._own(name, param[client], client) for name, param in params.items()}
+            yield model, {name: buffer[client] for name, buffer in buffers.items()}
 
     def _own(self, name: str, param: Tensor, client: int) -> Tensor:
         return param[: len(self.rows[client])] if name in self.tables else param

@@ -184,6 +184,17 @@ class EngineOptions(Options):
     """Where clients run. Engines give the same numbers; threads per client may change the last bits."""
 
     name: str = "local"
+    device: str = Field(
+        "auto",
+        pattern=r"^(auto|[a-z]+(:\d+)?)$",
+        description="where clients train and models predict: cpu, cuda, cuda:1, mps; auto: the accelerator, if any",
+    )
+    precision: Literal["fp32", "tf32", "bf16"] = Field(
+        "fp32", description="of forward and backward passes; losses, statistics and weights stay in single precision"
+    )
+    deterministic: bool = Field(
+        False, description="ask torch for deterministic kernels; an operation that has none ends the run"
+    )
     threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits however many cores there are")
     state_folder: str | None = Field(
         None, description="folder in which nodes keep their clients' state; null: it travels with tasks and results"

@@ -95,10 +95,12 @@ class Config(Options):
         return when == "each" or (when == "last" and is_last)
 
     def fingerprint(self) -> str:
-        """Hash of everything that can change a number; the run's name and the engine cannot.
+        """Hash of everything that can change a number; the run's name and the engine cannot. `auto` counts as the CPU:
+        resolve the device first (`run/placed`).
 
-        How many clients train along one axis changes the last bits: it enters the hash where it is given, and otherwise
-        follows from the rest. Plugins enter with their content, not with the place of their files.
+        The kind of device changes the last bits, and so does how many clients train along one axis: that enters the
+        hash where it is given, and otherwise follows from the rest. Plugins enter with their content, not with the
+        place of their files.
         """
         idle = {"guard": True, "limits": True} if self.guard in {"off", "warn"} else {}
         content = self.model_dump(exclude={"name": True, "engine": True, KEY: True, **idle})
@@ -107,9 +109,16 @@ class Config(Options):
     def _code(self) -> dict[str, Any]:
         return {KEY: sorted([each.name, each.sha256] for each in self.plugins)} if self.plugins else {}
 
-    def _arithmetic(self) -> dict[str, int]:
-        axis = {} if self.engine.together is None else {"together": self.engine.together}
-        return {"threads": self.engine.threads, **axis}
+    def _arithmetic(self) -> dict[str, Any]:
+        """What changes the last bits. What earlier versions did not have enters only where it differs from theirs."""
+        engine = self.engine
+        given = {
+            "together": engine.together,
+            "device": None if engine.device in {"auto", "cpu"} else engine.device.partition(":")[0],
+            "precision": None if engine.precision == "fp32" else engine.precision,
+            "deterministic": engine.deterministic or None,
+        }
+        return {"threads": engine.threads, **{key: value for key, value in given.items() if value is not None}}
 
     def training_fingerprint(self) -> str | None:
         """Hash of all settings but the server's merge and predictor, which do not affect one-shot clients. None with

@@ -10,7 +10,8 @@
     │   └── NonFinite        which term, which step, what came before it
     ├── PluginFailed         third-party code raised an error while a run was going on
     ├── EngineError          a worker or transport failed
-    │   └── MissingExtra     an optional dependency that is not installed
+    │   ├── MissingExtra     an optional dependency that is not installed
+    │   └── DeviceLost       the device on which clients train does not answer any more
     ├── Halted               a guard ended the run
     └── StoreError           locked, read-only, full
         ├── NoSuchRun        a run id that is not in the store
@@ -95,6 +96,10 @@ class EngineError(EquipoiseError):
 
 class MissingExtra(EngineError):
     exit_code = 2
+
+
+class DeviceLost(EngineError):
+    pass
 
 
 class Halted(EquipoiseError):

@@ -17,9 +17,9 @@ class Options(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_truth_for_a_number(cls, value: Any) -> Any:
+    def _no_truth_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
         """YAML reads yes, no, on and off as truth values, and Python would count them as 1 and 0."""
-        if isinstance(value, bool):
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
             raise ValueError("expected a number or a name, not yes or no")
         return value
 

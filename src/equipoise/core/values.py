@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from equipoise.core.numbers import Number
+
 State = Mapping[str, "Tensor"]
 """Named tensors: weights and buffers of a model, or the buffers of an optimiser."""
 
@@ -143,7 +145,7 @@ class Losses:
 class Moment:
     """p ∈ [0, 1), the progress of the whole run; the client's samples of each class; the epoch of the whole run.
 
-    Where an objective is mapped over clients, progress and counts are tensors.
+    An objective gets the counts as a tensor on its device; where it is mapped over clients, progress is one, too.
     """
 
     progress: float
@@ -157,15 +159,16 @@ class Weighed:
 
     lam: λ before the schedule; schedule: s; used: multiplier of ∇L_a over multiplier of ∇L_b; scale: that of ∇L_b;
     seen: further numbers to record; remembered: what a policy that does not learn keeps for its next step.
+    Numbers are floats, or tensors of one number: a policy that calls `float` makes the host wait for the device.
     """
 
     network: Tensor
     policy: Tensor | None
-    lam: float
-    schedule: float = 1.0
-    used: float = 0.0
-    scale: float = 1.0
-    seen: Mapping[str, float] = field(default_factory=dict)
+    lam: Number
+    schedule: Number = 1.0
+    used: Number = 0.0
+    scale: Number = 1.0
+    seen: Mapping[str, Number] = field(default_factory=dict)
     remembered: State = field(default_factory=dict)
 
 

@@ -28,7 +28,7 @@ class Inputs(Protocol):
     def prepare(self, stored: Array | Tensor) -> Tensor:
         """What the network takes, [N, …] float32."""
 
-    def two_views(self, stored: Array, seed: int) -> Tensor:
+    def two_views(self, stored: Array | Tensor, seed: int) -> Tensor:
         """Two augmented views of each sample, [2N, …]: first all first views, then all second ones."""
 
     def without_content(self, rng: np.random.Generator, n: int, like: Array) -> Array:
@@ -71,16 +71,19 @@ class Standardised:
 class PixelInputs(Standardised):
     """uint8 images of one or three channels, normalised per channel; one channel is repeated to three."""
 
+    on_any_device = True
+    """Bytes are copied to a device and prepared there; kinds without this are prepared on the CPU."""
+
     def prepare(self, stored: Array | Tensor) -> Tensor:
         import torch
 
         pixels = stored if isinstance(stored, torch.Tensor) else torch.tensor(stored)
         return normalise(pixels, self.mean, self.std)
 
-    def two_views(self, stored: Array, seed: int) -> Tensor:
+    def two_views(self, stored: Array | Tensor, seed: int) -> Tensor:
         import torch
 
-        return two_views(torch.from_numpy(stored), self.mean, self.std, seed)
+        return two_views(torch.as_tensor(stored), self.mean, self.std, seed)
 
     def without_content(self, rng: np.random.Generator, n: int, like: Array) -> Array:
         """Uniform noise."""

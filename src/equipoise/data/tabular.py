@@ -58,7 +58,7 @@ class ColumnInputs(Standardised):
         rows = torch.as_tensor(stored, dtype=torch.float64)
         return ((rows - rows.new_tensor(self.mean)) / rows.new_tensor(self.std)).float()
 
-    def two_views(self, stored: Array, seed: int) -> Tensor:
+    def two_views(self, stored: Array | Tensor, seed: int) -> Tensor:
         raise ConfigError("rows of a table have no augmented views", where="client.augment", fix="client.augment=none")
 
     def without_content(self, rng: np.random.Generator, n: int, like: Array) -> Array:

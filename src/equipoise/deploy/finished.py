@@ -21,6 +21,7 @@ from equipoise.run.announce import folder_of, require_same_data
 from equipoise.run.build import Federation, build
 from equipoise.run.checkpoint import unpack, unpack_uploads
 from equipoise.run.guard import healed
+from equipoise.run.placed import moved
 from equipoise.run.state import Snapshot
 from equipoise.server.predict import Merged
 from equipoise.store import blobs, read
@@ -92,6 +93,7 @@ def finished(store: Store, run: Run, data_path: Path | None = None) -> FinishedR
     checkpoint = read.checkpoints(store, run.run_id)[0]
     kept = {name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()}
     config = healed(check(run.config), [recorded.event for recorded in read.events(store, run.run_id)])
+    config = moved(config, "cpu")  # a model leaves as plain CPU tensors
     folder = folder_of(run, data_path)
     try:
         federation = build(config, folder)

@@ -20,7 +20,7 @@ import torch
 from safetensors.torch import save_file
 
 from equipoise.core.errors import ConfigError, EngineError
-from equipoise.core.threads import kept_threads
+from equipoise.core.torch_settings import kept_torch_settings
 from equipoise.deploy.model_file import model_file
 from equipoise.deploy.onnx_file import require_onnx, run_onnx, save_onnx
 from equipoise.deploy.parts import Parts, parts_of
@@ -78,7 +78,7 @@ def write_onnx(
 def _written(store: Store, run: Run, folder: Path, of: Of, fill: Callable[[Parts, Path], None]) -> list[Path]:
     _require_free(folder)
     parts = parts_of(store, run, *of)
-    with kept_threads(), _whole(folder) as here:
+    with kept_torch_settings(), _whole(folder) as here:
         fill(parts, here)
         names = sorted(path.name for path in here.iterdir() if path.is_file())
     return [folder / name for name in names]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from equipoise.core.errors import ConfigError, EngineError
 from equipoise.core.registry import MODELS, PREDICTS
-from equipoise.core.threads import kept_threads
+from equipoise.core.torch_settings import kept_torch_settings
 from equipoise.core.values import State
 from equipoise.data.inputs import Inputs
 from equipoise.deploy.card import Way, card_of
@@ -76,7 +76,7 @@ def model_of(store: Store, run: Run, client: int | None = None, data_path: Path 
 
 
 def parts_of(store: Store, run: Run, client: int | None = None, data_path: Path | None = None) -> Parts:
-    with kept_threads():
+    with kept_torch_settings():
         found = finished(store, run, data_path)
         name, predict, merged = _chosen(found, client)
         site, evaluator = _site(found), _few_samples(found)

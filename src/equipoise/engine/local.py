@@ -9,17 +9,22 @@ from equipoise.engine.engine import cohorts
 from equipoise.engine.node import Node
 from equipoise.kind.site import Site
 
+READ_TOGETHER = 8
+"""Cohorts whose results come home from a device together, so that the host waits once for all of them."""
+
 
 class Local:
     def __init__(self, site: Site) -> None:
         self._site, self._node = site, Node(site)
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
-        for cohort in cohorts(self._site, tasks):
-            yield from self._node.work([tasks[place] for place in cohort])
+        groups = [[tasks[place] for place in cohort] for cohort in cohorts(self._site, tasks)]
+        at_once = 1 if self._node.device.is_cpu else READ_TOGETHER
+        for first in range(0, len(groups), at_once):
+            yield from self._node.work(*groups[first : first + at_once])
 
     def take_events(self) -> list[Event]:
-        return []
+        return self._node.take_events()
 
     def close(self) -> None:
         pass

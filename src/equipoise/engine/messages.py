@@ -10,7 +10,7 @@ import torch
 
 from equipoise.core.codec import Message, flatten, unflatten
 from equipoise.core.errors import ClientError, EquipoiseError
-from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Question, Result, State, Task
+from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Question, Result, State, Task
 
 SENT, ROWS = "sent", "rows"
 """What is in a result beside the client's own state: the model that it sends, and which rows of tables those are."""
@@ -38,12 +38,13 @@ def tasks_of(message: Message, shared: State) -> list[Task]:
     ]
 
 
-def results_message(results: Sequence[Result]) -> Message:
-    """A model that is sent and kept alike travels once."""
+def results_message(results: Sequence[Result], events: Sequence[Event] = ()) -> Message:
+    """A model that is sent and kept alike travels once. `events` are what happened on the way."""
     header = [_header(result) for result in results]
     own = [result.own if isinstance(result, ClientUpdate) else ClientState() for result in results]
     groups = [{**state.groups(), **_sent(result)} for state, result in zip(own, results, strict=True)]
-    return {"results": header} | _handles(own), flatten(_stacked(groups))
+    seen = {"events": [asdict(event) for event in events]} if events else {}
+    return {"results": header} | seen | _handles(own), flatten(_stacked(groups))
 
 
 def _sent(result: Result) -> dict[str, State]:
@@ -66,6 +67,10 @@ def results_of(message: Message) -> list[Result]:
     groups = _unstacked(unflatten(tensors), len(headers))
     handles = header.get("handles") or [""] * len(headers)
     return [_result(*parts) for parts in zip(headers, groups, handles, strict=True)]
+
+
+def events_of(message: Message) -> list[Event]:
+    return [Event(**event) for event in message[0].get("events", ())]
 
 
 def _header(result: Result) -> dict[str, Any]:

@@ -20,26 +20,32 @@ from functools import partial
 
 from torch import Tensor
 
-from equipoise.core.errors import EngineError
+from equipoise.core.device import CPU, devices, resolved
+from equipoise.core.errors import DeviceLost, EngineError
 from equipoise.core.machine import cores
 from equipoise.core.pulse import PULSE, nobody, seen_in
 from equipoise.core.pulse import SIZE as PULSE_SIZE
 from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import cohorts
-from equipoise.engine.messages import results_of, tasks_message
+from equipoise.engine.messages import events_of, results_of, tasks_message
 from equipoise.engine.settings import ProcessesOptions
 from equipoise.engine.shared import share
 from equipoise.engine.slab import Place, Slab, anonymous_file
 from equipoise.engine.wire import Child, receive, send
+from equipoise.engine.worker import DEVICE_LOST
 from equipoise.kind.site import Site
 
 Answer = Callable[[], list[Result]]
 """Results that are decoded when they are read."""
 
 
-def _read(tensors: dict[str, Tensor], header: bytes) -> list[Result]:
-    return results_of((json.loads(header), tensors))
+def worker_devices(options: ProcessesOptions) -> list[str]:
+    """The devices of the workers: those that were listed; or all of the kind of engine.device, if it has no number."""
+    if options.devices is not None:
+        return list(options.devices)
+    name = resolved(options.device)
+    return [each for each in devices() if each.startswith(f"{name}:")] or [name]
 
 
 @dataclass
@@ -50,6 +56,7 @@ class Worker:
     slab: Slab
     pulse: mmap.mmap
     """Shared memory in which the worker reports its progress."""
+    device: str
 
     def close(self) -> None:
         self.child.close()
@@ -79,7 +86,9 @@ class Processes:
         options = site.config.engine
         assert isinstance(options, ProcessesOptions)
         self.options = options
-        self.n_workers = min(options.workers or max(1, cores() // options.threads), site.n_clients)
+        self._devices = worker_devices(options)
+        each = max(1, cores() // options.threads) if self._devices == [CPU] else len(self._devices)
+        self.n_workers = min(options.workers or each, site.n_clients)
         self._site = site
         self._descriptor, self._message = share(site)
         self._common = Slab(anonymous_file(0))
@@ -132,6 +141,8 @@ class Processes:
         return [worker.child.process.pid for worker in workers]
 
     def _spawn(self) -> Worker:
+        taken = [worker.device for worker in (*self._idle, *(busy.worker for busy in self._busy.values()))]
+        device = min(self._devices, key=taken.count)
         slab, pulse = Slab(anonymous_file(0)), anonymous_file(0)
         os.ftruncate(pulse, PULSE_SIZE)
         slabs = [self._common.descriptor, slab.descriptor, pulse]
@@ -139,10 +150,10 @@ class Processes:
         child.socket.settimeout(self.options.timeout)
         with suppress(ConnectionError, TimeoutError):  # a dead child is noticed when it is waited for
             send(child.socket, self._message)
-            send(child.socket, json.dumps([*slabs, WATCH.is_on]).encode())
+            send(child.socket, json.dumps([*slabs, WATCH.is_on, device]).encode())
         seen = mmap.mmap(pulse, PULSE_SIZE)
         os.close(pulse)
-        return Worker(child, slab, seen)
+        return Worker(child, slab, seen, device)
 
     def _give_out(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> None:
         wanted = min(self.n_workers - len(self._busy), len(waiting))
@@ -176,7 +187,7 @@ class Processes:
                 continue
             self._idle.append(busy.worker)
             places, laps = json.loads(where)
-            done[busy.place] = partial(_read, busy.worker.slab.read(places), header)
+            done[busy.place] = partial(self._read, busy.worker.slab.read(places), header)
             for name, seconds in laps.items():
                 WATCH.add(f"{WORKERS}{name}", seconds)
         for number, busy in list(self._busy.items()):
@@ -196,6 +207,8 @@ class Processes:
         code, step = busy.worker.child.process.returncode, group[0].step
         who = ", ".join(str(task.client) for task in group)
         what = f"the worker of client {who} {how} (exit code {code})"
+        if code == DEVICE_LOST:
+            self._drop_device(busy.worker.device, step)
         if self.options.on_death == "drop":
             lost: list[Result] = [ClientFailure(task.client, "worker-lost", f"{what}; dropped") for task in group]
             done[busy.place] = lambda: lost
@@ -205,6 +218,23 @@ class Processes:
         else:
             waiting.appendleft((busy.place, busy.attempt + 1))
             self._events += [Event("worker-lost", f"{what}; run again", step, task.client) for task in group]
+
+    def _drop_device(self, device: str, step: int) -> None:
+        """Give nothing more to a device that does not answer; the others take its work."""
+        self._devices = [each for each in self._devices if each != device]
+        for worker in [worker for worker in self._idle if worker.device == device]:
+            self._idle.remove(worker)
+            worker.kill()
+        if not self._devices:
+            what, fix = f"{device} does not answer any more, and no other device is left", "resume the run later"
+            raise DeviceLost(what, where=f"checkpoint {step + 1}", fix=fix)
+        text = f"{device} does not answer any more; its clients go to {', '.join(self._devices)}"
+        self._events.append(Event("device-lost", text, step, detail={"device": device}))
+
+    def _read(self, tensors: dict[str, Tensor], header: bytes) -> list[Result]:
+        message = (json.loads(header), tensors)
+        self._events += events_of(message)
+        return results_of(message)
 
     def _abandon(self) -> None:
         """Kill workers whose answer is no longer needed."""

@@ -31,9 +31,10 @@ def share(site: Site) -> tuple[int, bytes]:
     return descriptor, json.dumps(header).encode()
 
 
-def open_node(message: bytes) -> Node:
-    """A node for the site that `share` described, in a process that inherited the descriptor."""
+def open_node(message: bytes, device: str) -> Node:
+    """A node for the site that `share` described, on a device, in a process that inherited the descriptor."""
     header = json.loads(message)
+    header["config"]["engine"]["device"] = device
     memory = mmap.mmap(header["descriptor"], 0, access=mmap.ACCESS_READ)
 
     def array(offset: int, dtype: str, shape: list[int]) -> NDArray[Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 
 from equipoise.core.codec import Message
-from equipoise.core.errors import EngineError, EquipoiseError
+from equipoise.core.errors import DeviceLost, EngineError, EquipoiseError
 from equipoise.core.pulse import PULSE
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import State
@@ -14,6 +16,9 @@ from equipoise.engine.node import Node
 from equipoise.engine.shared import open_node
 from equipoise.engine.slab import Slab
 from equipoise.engine.wire import join_parent, receive, send
+
+DEVICE_LOST = 75
+"""The exit code of a worker whose device does not answer any more."""
 
 
 class Unable:
@@ -27,9 +32,9 @@ class Unable:
         return error_message(self.error)
 
 
-def started(site: bytes) -> Node | Unable:
+def started(site: bytes, device: str) -> Node | Unable:
     try:
-        return open_node(site)
+        return open_node(site, device)
     except Exception as error:
         return Unable(error)
 
@@ -39,16 +44,20 @@ def main() -> None:
     site, slabs = receive(parent), receive(parent)
     if site is None or slabs is None:
         return
-    *descriptors, pulse, is_profiled = json.loads(slabs)
+    *descriptors, pulse, is_profiled, device = json.loads(slabs)
     PULSE.share(pulse)
     common, own = map(Slab, descriptors)
-    node = started(site)
+    node = started(site, device)
     if is_profiled:
         WATCH.start()
     while (message := receive(parent)) is not None:
         WATCH.lap("idle")
         header, sent, places = json.loads(message)
-        answer, tensors = node.answer((header, own.read(places)), common.read(sent, copies=False))
+        try:
+            answer, tensors = node.answer((header, own.read(places)), common.read(sent, copies=False))
+        except DeviceLost as error:
+            print(f"worker of {device}: {error.what}", file=sys.stderr, flush=True)
+            os._exit(DEVICE_LOST)
         places = own.write(tensors)
         WATCH.lap("update")
         send(parent, json.dumps([places, WATCH.take()]).encode())

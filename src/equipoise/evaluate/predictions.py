@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from equipoise.client.own import AT_LEAST, COMMON
 from equipoise.config.schema import Config
+from equipoise.core.device import device_of
 from equipoise.core.streams import stream
 from equipoise.core.values import Indices, Samples, State
 from equipoise.data.splits import Splits
@@ -46,7 +47,7 @@ class Evaluator:
 
     @property
     def reader(self) -> InputReader:
-        return InputReader(self.splits.inputs, self.config.evaluate.batch)
+        return InputReader(self.splits.inputs, self.config.evaluate.batch, device_of(self.config.engine.device))
 
     @cached_property
     def weights(self) -> frozenset[str]:
@@ -59,8 +60,9 @@ class Evaluator:
 
     def outputs(self, state: State, stored: NDArray[Any]) -> ModelOutput:
         """Features [N, D] and logits [N, C] of a model with that state."""
-        self.model.load_state_dict(dict(state))
-        return outputs_of(self.model, stored, self.reader)
+        reader = self.reader
+        reader.device.load(self.model, state)
+        return outputs_of(self.model, stored, reader)
 
     def training_rows(self, took_part: Iterable[int]) -> Indices:
         """The training samples that the probe is fitted on: a random draw, and the first samples of every client. Where
@@ -100,8 +102,7 @@ class PredictionCache:
     def _common(self, split: str) -> ModelOutput:
         known, evaluator = self.evaluator.common_known, self.evaluator
         if split not in known:
-            inputs = evaluator.splits.inputs
-            known[split] = common_outputs(evaluator.common, self.samples[split].inputs, inputs)
+            known[split] = common_outputs(evaluator.common, self.samples[split].inputs, evaluator.reader)
         return known[split]
 
     def labels(self, split: str) -> Tensor:

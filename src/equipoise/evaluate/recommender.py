@@ -83,10 +83,10 @@ class ItemScorer:
     def scores(
         self, state: State, broadcast: State, own: Mapping[int, ClientState], positions: UserPositions
     ) -> Iterator[Tensor]:
-        """Scores [n, V] of one group of users after another, by one model for all."""
-        self.model.load_state_dict(dict(state))
+        """Scores [n, V] on the CPU of one group of users after another, by one model for all."""
+        self.work.device.load(self.model, state)
         self.model.eval()
-        common = common_rows(broadcast)
+        common = self.work.device.there(common_rows(broadcast))
         n_items, size = self.data.n_items, max(1, SCORES // self.data.n_items)
         starts = range(0, len(positions.users), size)
         parts = [
@@ -102,13 +102,13 @@ class ItemScorer:
         with torch.inference_mode():
             item_terms = self.model.item_terms(remembered, common)
         for windows, memory in zip(parts, places.split([len(windows.memory) for windows in parts]), strict=True):
-            yield self._scored(windows._replace(memory=memory), common, item_terms)
+            yield self.work.device.home(self._scored(windows._replace(memory=memory), common, item_terms))
 
     def _scored(self, windows: Windows, common: State, item_terms: Sequence[RememberedRows] = ()) -> Tensor:
         with torch.inference_mode():
             states = self.model.encode(windows)
             last = windows.valid.sum(1) - 1
-            newest = states[torch.arange(len(last)), last][:, None]
+            newest = states[torch.arange(len(last), device=last.device), last][:, None]
             return self.model.rank(newest, windows, common, item_terms).scores[:, 0]
 
     def memory_effect(
@@ -117,20 +117,21 @@ class ItemScorer:
         """How much memory matters to the first users: how far it moves their scores, and whether it holds their targets
         `items` [N]."""
         few = UserPositions(positions.users[:LOOKED_AT], positions.at[:LOOKED_AT])
-        self.model.load_state_dict(dict(state))
+        self.work.device.load(self.model, state)
         self.model.eval()
-        common = common_rows(broadcast)
+        common = self.work.device.there(common_rows(broadcast))
         windows = self.windows(few, own)
         without = windows._replace(memory_valid=torch.zeros_like(windows.memory_valid))
         effect = (self._scored(windows, common) - self._scored(without, common)).abs().max().item()
-        hits = (windows.memory == torch.from_numpy(items[:LOOKED_AT])[:, None]) & windows.memory_valid
+        wanted = self.work.device.there(torch.from_numpy(items[:LOOKED_AT]))
+        hits = (windows.memory == wanted[:, None]) & windows.memory_valid
         return MemoryEffect(effect, hits.any(1).float().mean().item())
 
     def windows(self, positions: UserPositions, own: Mapping[int, ClientState]) -> Windows:
         """The window of each user and position, with the items that its experts read."""
         length, places = self.work.model.length, zip(positions.users.tolist(), positions.at.tolist(), strict=True)
         found = [scoring_window(self.data.history(u), t, length, self._read(u, t, own)) for u, t in places]
-        return stack(found, length)
+        return self.work.device.there(stack(found, length))
 
     def _read(self, user: int, at: int, own: Mapping[int, ClientState]) -> ReadItems:
         """The items whose features a user's experts read at a position."""

@@ -38,7 +38,7 @@ class Encoder(Generic[T]):
     encode: Callable[[list[Any]], Matrix]
 
 
-def text_encoder(name: str) -> Encoder[str]:
+def text_encoder(name: str, device: str = "cpu") -> Encoder[str]:
     """A model of sentence-transformers: a folder that it saved, otherwise a name that it knows."""
     folder = Path(name).expanduser()
     is_folder = folder.exists() or name.startswith((".", "/", "~"))
@@ -47,7 +47,7 @@ def text_encoder(name: str) -> Encoder[str]:
         raise DataError(
             what, where=f"looked for {folder / 'modules.json'}", fix="name the folder that model.save wrote"
         )
-    model = _sentence_model(str(folder) if is_folder else name)
+    model = _sentence_model(str(folder) if is_folder else name, device)
     fingerprint = content_key(_files(folder)) if is_folder else weights_digest(model.state_dict())
     known_as = folder.resolve().name if is_folder else name
 
@@ -62,33 +62,33 @@ def _files(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
 
 
-def _sentence_model(name: str) -> Any:
+def _sentence_model(name: str, device: str) -> Any:
     """The model; whatever it raises is caught, because its tokenizers raise a bare Exception for a damaged file."""
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise missing("sentence-transformers", error) from error
     try:
-        return SentenceTransformer(name, device="cpu")
+        return SentenceTransformer(name, device=device)
     except Exception as error:
         what = f"sentence-transformers cannot load '{name}' ({first_line(error)})"
         fix = "check the name; without a network, save the model elsewhere and give its folder"
         raise DataError(what, where="--encoder", fix=fix) from error
 
 
-def image_encoder(name: str) -> Encoder[Path]:
+def image_encoder(name: str, device: str = "cpu") -> Encoder[Path]:
     """A program in a .pt2 file, or a model of open_clip."""
     if name.startswith(CLIP):
-        return _clip(name)
+        return _clip(name, device)
     if not name.endswith(".pt2"):
         message = f"'{name}' is neither a file ENCODER.pt2 nor {CLIP}MODEL/PRETRAINED"
         raise ConfigError([Problem("--encoder", message)], fix="write a file with torch.export.save")
     from equipoise.features.exported import exported_encoder
 
-    return exported_encoder(Path(name).expanduser())
+    return exported_encoder(Path(name).expanduser(), device)
 
 
-def _clip(name: str) -> Encoder[Path]:
+def _clip(name: str, device: str) -> Encoder[Path]:
     """A model of open_clip with its own preprocessing."""
     model_name, _, pretrained = name.removeprefix(CLIP).partition("/")
     if not model_name or not pretrained:
@@ -104,13 +104,14 @@ def _clip(name: str) -> Encoder[Path]:
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         what = f"open_clip cannot load '{name}' ({first_line(error)})"
         raise DataError(what, where="--encoder", fix="see open_clip.list_pretrained()") from error
-    model.eval()
+    digest, there = weights_digest(model.state_dict()), torch.device(device)
+    model.eval().to(there)
 
     def encode(pictures: list[Any]) -> Matrix:
         with torch.inference_mode():
-            return as_rows(model.encode_image(torch.stack(pictures)), len(pictures), name)
+            return as_rows(model.encode_image(torch.stack(pictures).to(there)), len(pictures), name)
 
-    return Encoder(name, weights_digest(model.state_dict()), lambda file: prepare(open_picture(file)), encode)
+    return Encoder(name, digest, lambda file: prepare(open_picture(file)), encode)
 
 
 def missing(library: str, error: Exception) -> MissingExtra:
@@ -125,7 +126,7 @@ def weights_digest(state: Mapping[str, Any]) -> str:
     digest = hashlib.sha256()
     for name, tensor in sorted(state.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        digest.update(tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()[:40]
 
 
@@ -134,7 +135,8 @@ def as_rows(output: object, n: int, name: str) -> Matrix:
     import torch
 
     if isinstance(output, torch.Tensor):
-        output = output.detach().float().numpy() if output.is_floating_point() else output.numpy()
+        output = output.detach().cpu()
+        output = output.float().numpy() if output.is_floating_point() else output.numpy()
     if isinstance(output, np.ndarray):
         is_matrix = output.dtype.kind == "f" and output.ndim == 2 and len(output) == n
         if is_matrix and output.shape[1] >= 2:

@@ -46,11 +46,13 @@ class Takes:
     width: int
 
 
-def exported_encoder(path: Path) -> Encoder[Path]:
+def exported_encoder(path: Path, device: str = "cpu") -> Encoder[Path]:
     import torch
+    from torch.export.passes import move_to_device_pass
 
     program = load_program(path)
-    takes, module = taken_by(program, path), program.module()
+    takes, there = taken_by(program, path), torch.device(device)
+    module = (program if there.type == "cpu" else move_to_device_pass(program, there)).module()
 
     def encode(pictures: list[Any]) -> Matrix:
         parts = [pictures[at : at + takes.most] for at in range(0, len(pictures), takes.most)]
@@ -60,7 +62,7 @@ def exported_encoder(path: Path) -> Encoder[Path]:
         padded = part + part[-1:] * (takes.least - len(part))
         try:
             with torch.inference_mode():
-                output = module(torch.from_numpy(np.stack(padded)))
+                output = module(torch.from_numpy(np.stack(padded)).to(there))
         except (RuntimeError, AssertionError, TypeError) as error:
             raise _unfit(path, f"failed on {len(padded)} pictures ({first_line(error)})") from error
         return as_rows(output, len(padded), path.name)[: len(part)]

@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from torch import nn
 
     from equipoise.client.feed import Feed, Work
-    from equipoise.client.train import Recipe
+    from equipoise.client.recipe import Recipe
     from equipoise.config.schema import Config
     from equipoise.core.values import Task
     from equipoise.method.answers import Resolved
 
 
 def recipe_of(config: Config, method: Resolved, network: nn.Module, work: Work, feed: Callable[[Task], Feed]) -> Recipe:
-    from equipoise.client.train import Recipe
+    from equipoise.client.recipe import Recipe
     from equipoise.method.resolve import personal_weights
 
     return Recipe(

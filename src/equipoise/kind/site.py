@@ -18,7 +18,7 @@ from equipoise.core.values import Event, Indices, Labels, State, Task
 if TYPE_CHECKING:
     from torch import nn
 
-    from equipoise.client.train import Recipe
+    from equipoise.client.recipe import Recipe
     from equipoise.config.schema import Config
     from equipoise.evaluate.judge import Judge
     from equipoise.partition.divide import Partition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from equipoise.core.device import Device
 from equipoise.data.inputs import Inputs
 from equipoise.models.classifier import Classifier, ModelOutput
 
@@ -21,14 +22,22 @@ class InputReader:
 
     inputs: Inputs
     batch: int
+    device: Device = field(default_factory=Device)
+    """Where the network is."""
 
     def batches(self, stored: NDArray[Any]) -> Iterator[Tensor]:
-        """A last sample on its own joins the batch before it: BatchNorm cannot be measured on one."""
+        """Batches on the device. A last sample on its own joins the batch before it: BatchNorm cannot be measured on
+        one."""
         cuts = list(range(self.batch, len(stored), self.batch))
         if cuts and self.batch > 1 and len(stored) - cuts[-1] == 1:
             cuts.pop()
         for part in np.split(stored, cuts):
-            yield self.inputs.prepare(part)
+            yield self._prepared(part)
+
+    def _prepared(self, stored: NDArray[Any]) -> Tensor:
+        if getattr(self.inputs, "on_any_device", False):
+            return self.inputs.prepare(self.device.there(torch.tensor(stored)))
+        return self.device.there(self.inputs.prepare(stored))
 
 
 def input_statistics(prepared: Tensor, where: str) -> dict[str, float]:
@@ -37,21 +46,22 @@ def input_statistics(prepared: Tensor, where: str) -> dict[str, float]:
 
 
 def outputs_of(model: Classifier, stored: NDArray[Any], reader: InputReader) -> ModelOutput:
-    """Features [N, D] and logits [N, C]; the model is left in evaluation mode."""
+    """Features [N, D] and logits [N, C], on the CPU; the model is left in evaluation mode."""
     model.eval()
     with torch.inference_mode():
         parts: list[ModelOutput] = [model(batch) for batch in reader.batches(stored)]
-    return ModelOutput(torch.cat([part.features for part in parts]), torch.cat([part.logits for part in parts]))
+    found = ModelOutput(torch.cat([part.features for part in parts]), torch.cat([part.logits for part in parts]))
+    return reader.device.home(found)
 
 
 FEW = 32
 """Samples per pass of the common encoder: responses of filters fit into the cache, which is twice as fast."""
 
 
-def common_outputs(encoder: nn.Module, stored: NDArray[Any], inputs: Inputs) -> ModelOutput:
-    """Features of an encoder that nobody trains; it has no logits."""
-    batches = (_channels_last(batch) for batch in InputReader(inputs, FEW).batches(stored))
-    features = torch.cat([encoder(batch) for batch in batches])
+def common_outputs(encoder: nn.Module, stored: NDArray[Any], reader: InputReader) -> ModelOutput:
+    """Features, on the CPU, of an encoder that nobody trains; it has no logits."""
+    few = replace(reader, batch=FEW) if reader.device.is_cpu else reader
+    features = reader.device.home(torch.cat([encoder(_channels_last(batch)) for batch in few.batches(stored)]))
     return ModelOutput(features, features[:, :0])
 
 

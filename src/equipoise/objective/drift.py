@@ -20,7 +20,7 @@ CONTROL, OWN_CONTROL, OWN_GRADIENT = "c/", "c_k/", "h_k/"
 def control(view: View) -> Tensor:
     found = []
     for name, c_k in _kept(view, OWN_CONTROL).items():
-        c = view.received.get(CONTROL + name, torch.zeros(()))
+        c = view.received.get(CONTROL + name, c_k.new_zeros(()))
         found.append(((c - c_k) * view.params[name]).sum())
     return torch.stack(found).sum()
 

@@ -24,6 +24,10 @@ FREE = ("name", "seed", "plugins")
 """Keys in which presets do not differ; installed plugins are found by what they are asked for."""
 
 
+ANYWHERE = (("engine.device", "auto"), ("engine.device", "cpu"))
+"""Settings that are left out: a run on the CPU may be repeated on whatever device there is."""
+
+
 def again(runs: Sequence[Run]) -> str:
     """The command for runs that differ only in their seed: a `run`, or a `sweep` over the seeds."""
     run, seeds = runs[0], sorted({run.seed for run in runs})
@@ -82,7 +86,8 @@ def _text(value: Any) -> str:
 
 def _flat(config: Config) -> dict[str, Any]:
     """Every setting by its dotted key, except those that do not matter here."""
-    return {key: value for key, value in walked(config.model_dump(mode="json")) if key not in FREE}
+    found = {key: value for key, value in walked(config.model_dump(mode="json")) if key not in FREE}
+    return {key: value for key, value in found.items() if (key, value) not in ANYWHERE}
 
 
 def _distance(wanted: Mapping[str, Any], names: Mapping[str, Any], start: Mapping[str, Any]) -> int:

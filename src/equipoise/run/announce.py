@@ -19,6 +19,7 @@ from equipoise.core.values import Event, Indices
 from equipoise.data.source import data_folder
 from equipoise.partition.divide import events as partition_events
 from equipoise.run.build import Federation
+from equipoise.run.placed import described_device
 from equipoise.store import blobs, write
 from equipoise.store.database import Store
 from equipoise.store.records import Client, NewRun, PartitionRecord, Run
@@ -36,7 +37,7 @@ ALONE = Membership()
 
 
 def announce(store: Store, run_id: str, request: Request, federation: Federation, member: Membership) -> None:
-    config, partition = request.config, federation.partition
+    config, partition = federation.config, federation.partition
     run = NewRun(
         run_id=run_id,
         name=config.name,
@@ -91,6 +92,7 @@ def surroundings(federation: Federation, data_path: Path | None) -> dict[str, An
         "tested": federation.judge.tested,
         "predict": federation.method.predict,
         "together": federation.site.together,
+        "device": described_device(federation.config),
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,

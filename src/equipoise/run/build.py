@@ -10,6 +10,7 @@ from pathlib import Path
 from equipoise.client.groups import Groups, require_groups, trained
 from equipoise.config.schema import Config
 from equipoise.core.clock import Clock
+from equipoise.core.device import device_of
 from equipoise.core.registry import ENGINES
 from equipoise.core.values import ClientUpdate, Event, State
 from equipoise.engine.engine import Engine
@@ -20,6 +21,7 @@ from equipoise.method.answers import Resolved
 from equipoise.method.resolve import personal_weights, resolve
 from equipoise.models.build import state_of
 from equipoise.partition.divide import Partition
+from equipoise.run.placed import placed
 from equipoise.server.merge import ServerState
 
 
@@ -76,10 +78,11 @@ class Federation:
 
 
 def build(config: Config, data_path: Path | None = None) -> Federation:
+    config = placed(config)
     method = resolve(config)
     built = config.kind.load("build")(config, method, data_path)
     require_groups(config, built.model.groups)
-    start = state_of(built.model)
+    start = device_of(config.engine.device).home(state_of(built.model))
     parts = (built.partition, built.site, built.judge, start, built.model.groups, built.notes, built.first_broadcast)
     return Federation(config, method, *parts, personal=personal_weights(config, method, built.model))
 

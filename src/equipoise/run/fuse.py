@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
-import torch
-
 from equipoise import __version__
 from equipoise.config.check import check
 from equipoise.config.loader import Request
 from equipoise.config.schema import Config
 from equipoise.config.traits import LABELS
+from equipoise.core.arithmetic import prepare
 from equipoise.core.errors import ConfigError
 from equipoise.core.registry import PREDICTS
 from equipoise.core.values import ClientState, Event
@@ -39,6 +38,7 @@ from equipoise.run.carry_on import look_back
 from equipoise.run.checkpoint import pack, pack_pictures, unpack
 from equipoise.run.matching import runs_of
 from equipoise.run.observe import rows_of
+from equipoise.run.placed import here
 from equipoise.run.state import Snapshot
 from equipoise.run.traffic import ANSWERED, ASKED, DOWN, UP
 from equipoise.store import blobs, read, write
@@ -101,7 +101,7 @@ class Stored:
 
 def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | None = None) -> list[str]:
     """The ids of the fused runs, in the order of the servers."""
-    config = check(run.config)
+    config = here(check(run.config))
     if LABELS not in config.kind.offers:
         what = f"run '{run.run_id}' learns from {config.kind.name}, and there is no other way to predict"
         raise ConfigError(what, where="data", fix="fuse works on runs of labelled samples")
@@ -135,7 +135,7 @@ def load_clients(store: Store, run: Run, config: Config, data_path: Path | None)
     folder = folder_of(run, data_path)
     federation = build(config, folder)
     require_same_data(run, federation, folder)
-    torch.set_num_threads(config.engine.threads)
+    prepare(federation.config.engine)
     judge = federation.judge
     assert isinstance(judge, SampleJudge), "only labelled samples have ways to predict"
     return Stored(

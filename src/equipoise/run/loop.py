@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import torch
-
 from equipoise.config.traits import ONE_MODEL
+from equipoise.core.arithmetic import prepare
 from equipoise.core.registry import PREDICTS
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import ClientState, Question
@@ -30,7 +29,7 @@ from equipoise.server.merge import ServerState
 
 def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: int, tick: Tick) -> Iterator[Record]:
     """Every step from `first` on; stopping in between loses only the step in progress."""
-    torch.set_num_threads(federation.config.engine.threads)
+    prepare(federation.config.engine)
     keep_freed_memory()
     if first > 0 and is_enough(federation, snapshot, first - 1):  # it was over, but stopped before recording that
         return

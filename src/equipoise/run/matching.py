@@ -7,6 +7,7 @@ trained along one axis; the stored settings tell them apart.
 from __future__ import annotations
 
 from equipoise.config.schema import Config
+from equipoise.run.placed import placed
 from equipoise.store import read
 from equipoise.store.database import Store
 from equipoise.store.records import Run
@@ -14,6 +15,7 @@ from equipoise.store.records import Run
 
 def runs_of(store: Store, config: Config) -> list[Run]:
     """The matching runs, newest first."""
+    config = placed(config)
     engine = config.engine.model_copy(update={"together": None})
     hashes = {config.fingerprint(), config.model_copy(update={"engine": engine}).fingerprint()}
     found = {run.run_id: run for each in hashes for run in read.runs(store, config_hash=each)}

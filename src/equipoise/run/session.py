@@ -10,6 +10,8 @@ from pathlib import Path
 from equipoise import __version__
 from equipoise.config.check import check
 from equipoise.config.loader import Request
+from equipoise.config.schema import Config
+from equipoise.core.device import device_of
 from equipoise.core.errors import ConfigError, DamagedBlob, EngineError, StoreError
 from equipoise.core.values import Event
 from equipoise.diagnose.limits import limits
@@ -20,6 +22,7 @@ from equipoise.run.checkpoint import unpack
 from equipoise.run.extend import extended, extension, lengthened
 from equipoise.run.guard import healed
 from equipoise.run.loop import first_snapshot
+from equipoise.run.placed import moved, repeated
 from equipoise.run.state import Snapshot
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
@@ -49,11 +52,17 @@ def begin(store: Store, request: Request, federation: Federation, watch: Watch, 
 
 
 def resume(
-    store: Store, run: Run, watch: Watch, data_path: Path | None = None, rounds: int | str | None = None
+    store: Store,
+    run: Run,
+    watch: Watch,
+    data_path: Path | None = None,
+    rounds: int | str | None = None,
+    device: str | None = None,
 ) -> None:
     """Resume a run that was stopped, killed or failed, from its newest complete checkpoint.
 
-    `rounds`, a total or "+20", makes the run longer; a finished run can then be resumed, too.
+    `rounds`, a total or "+20", makes the run longer; a finished run can then be resumed, too. `device` is another
+    device than the one that the run began on.
     """
     if run.status == "done" and rounds is None:
         fix = "start a new run, or give more rounds: `equipoise resume RUN --rounds +20`"
@@ -68,7 +77,7 @@ def resume(
             return
         so_far = [recorded.event for recorded in read.events(store, run.run_id)]
         config = check(run.config) if rounds is None else extended(run, so_far, rounds)
-        federation = build(healed(config, so_far), folder)
+        federation = build(_on_its_device(repeated(healed(config, so_far), so_far), device), folder)
         here = require_same_data(run, federation, folder)
         server = run.environment.get("predict", here["predict"])  # a healed run may have got another one later
         if rounds is None:
@@ -78,8 +87,28 @@ def resume(
             write.extend(store, longer, extension(store, run, config))
         snapshot, first = _newest(store, run.run_id, federation)
         text = f"was {was}; goes on after {first} of {federation.config.steps} checkpoints"
-        write.add_events(store, run.run_id, [Event("resumed", text), *changes_of(run.environment, here)])
+        events = [Event("resumed", text), *changes_of(run.environment, here), *_device_changed(config, federation)]
+        write.add_events(store, run.run_id, events)
         carry_on(store, run.run_id, federation, snapshot, first, watch)
+
+
+def _on_its_device(config: Config, device: str | None) -> Config:
+    """The configuration on the device that the run began on, or on the one that was asked for."""
+    if device is not None:
+        return moved(config, device)
+    try:
+        device_of(config.engine.device)
+    except ConfigError as error:
+        what = f"the run began on {config.engine.device}, and that is not here: {error.what}"
+        fix = "resume it there, or on another device: `--device cpu`; the last bits will differ"
+        raise ConfigError(what, where="engine.device", fix=fix) from error
+    return config
+
+
+def _device_changed(before: Config, federation: Federation) -> list[Event]:
+    was, now = before.engine.device, federation.config.engine.device
+    text = f"from {was} to {now}: the last bits differ from those of a run on one device"
+    return [] if was == now else [Event("device-changed", text, detail={"before": was, "device": now})]
 
 
 def _newest(store: Store, run_id: str, federation: Federation) -> tuple[Snapshot, int]:

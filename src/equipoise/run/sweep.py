@@ -21,6 +21,7 @@ from typing import Any
 from equipoise import __version__
 from equipoise.engine.wire import Child, receive, send
 from equipoise.run.grid import Grid
+from equipoise.run.placed import placed
 from equipoise.run.places import Contents, Place, is_here, place_of, trained_clients
 from equipoise.store import read, write
 from equipoise.store.claims import Claims
@@ -36,7 +37,8 @@ Follow = Callable[[Sequence[Place]], None]
 def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) -> list[Place]:
     """The final state of every cell; `follow` is called whenever a state may have changed."""
     name = name_of(store, grid)
-    under_way = Sweep(store, location, replace(grid, name=name), jobs)
+    cells = [replace(cell, config=placed(cell.config)) for cell in grid.cells]
+    under_way = Sweep(store, location, replace(grid, name=name, cells=cells), jobs)
     with Claims(store) as claims:
         try:
             while under_way.is_going:

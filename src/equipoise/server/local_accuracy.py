@@ -19,6 +19,6 @@ def local_accuracy(own: OwnSamples) -> State:
     """Empty for a client that holds out no samples."""
     if own.held_out is None or len(own.held_out) == 0:
         return {}
-    own.network.load_state_dict(dict(own.models[0]))
+    own.reader.device.load(own.network, own.models[0])
     answers = outputs_of(own.network, own.held_out.inputs, own.reader).logits.argmax(1)
     return {"share": (answers == torch.tensor(own.held_out.labels)).double().mean()}

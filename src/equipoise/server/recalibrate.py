@@ -42,7 +42,7 @@ def batch_statistics(own: OwnSamples) -> State:
     if n < 2:
         return {**statistics_of(model), **count}
     network = own.network
-    network.load_state_dict(dict(model))
+    own.reader.device.load(network, model)
     layers = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
     before = [layer.momentum for layer in layers]
     for layer in layers:
@@ -55,7 +55,7 @@ def batch_statistics(own: OwnSamples) -> State:
     for layer, momentum in zip(layers, before, strict=True):
         layer.momentum = momentum
     measured = {name: tensor.clone() for name, tensor in statistics_of(network.state_dict()).items()}
-    return {**measured, **count}
+    return {**own.reader.device.home(measured), **count}
 
 
 def statistics_of(state: State) -> State:

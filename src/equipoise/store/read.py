@@ -74,6 +74,7 @@ def _run(store: Store, row: RowMapping) -> Run:
     partition = values.pop("partition_fingerprint")
     if values["status"] == "running" and values["environment"]["host"] == socket.gethostname():
         values["status"] = "running" if is_alive(store, values["run_id"]) else "killed"
+    values["config"].get("engine", {}).setdefault("device", "cpu")  # runs of earlier versions
     return Run(**values, partition=partition)
 
 

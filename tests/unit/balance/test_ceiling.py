@@ -25,7 +25,7 @@ def weighed(name: str, lam: float, ceiling: float | None):
 def test_lambda_is_never_above_its_ceiling(name: str) -> None:
     found = weighed(name, 40.0, 5.0)
     assert found.lam == 5.0
-    assert found.network.item() == pytest.approx(found.scale * (2.0 + found.used * 0.5), rel=1e-6)
+    assert found.network.item() == pytest.approx(float(found.scale * (2.0 + found.used * 0.5)), rel=1e-6)
     assert found.used <= 5.0
 
 

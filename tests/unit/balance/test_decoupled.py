@@ -12,7 +12,7 @@ def test_it_settles_at_the_ratio_and_the_network_sees_it_annealed(p, s):
     at = settled(policy_of("decoupled"), 2.0, 0.4, p)
     assert at.lam == pytest.approx(2 / 0.4, rel=0.01)
     assert at.network.item() == pytest.approx(2 + s * 5 * 0.4, rel=0.01)
-    assert (at.schedule, at.used, at.scale) == pytest.approx((s, s * at.lam, 1))
+    assert (at.schedule, at.used, at.scale) == pytest.approx((s, s * float(at.lam), 1))
 
 
 def test_it_runs_away_when_alignment_succeeds():

@@ -11,7 +11,7 @@ SIGMA = {"lr": 0.05, "momentum": 0.9}
 def test_it_settles_at_the_ratio_over_the_schedule(p, s):
     at = settled(policy_of("uncertainty-annealed"), 2.0, 0.4, p)
     assert at.lam == pytest.approx(2 / (s * 0.4), rel=0.01)
-    assert (at.schedule, at.used, at.scale) == pytest.approx((s, s * at.lam, 1))
+    assert (at.schedule, at.used, at.scale) == pytest.approx((s, s * float(at.lam), 1))
 
 
 @pytest.mark.parametrize("kind", ["linear", "cosine"])

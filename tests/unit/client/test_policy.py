@@ -64,4 +64,3 @@ def test_the_gradient_is_of_the_policys_loss_by_its_own_parameters():
 
 def test_the_norm():
     assert norm(GRADS) == 5
-    assert norm({}) == 0

@@ -12,8 +12,9 @@ from torch.nn import functional as F
 from equipoise.balance.policy import Balance
 from equipoise.balance.schedule import schedule
 from equipoise.client.batches import batches
+from equipoise.client.recipe import Recipe
 from equipoise.client.samples import SampleFeed, SampleWork
-from equipoise.client.train import Recipe, train
+from equipoise.client.train import train
 from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Result, Samples, Task, Weighed

@@ -39,7 +39,7 @@ def test_one_task_after_another_until_the_parent_is_gone(parent, expected):
     send(parent, message)
     pulse = anonymous_file(0)
     os.ftruncate(pulse, SIZE)
-    send(parent, json.dumps([common.descriptor, own.descriptor, pulse, False]).encode())
+    send(parent, json.dumps([common.descriptor, own.descriptor, pulse, False, "cpu"]).encode())
     first, bad, last = tasks_of(site, (1, BAD_CLIENT, 0))  # drawn before the worker draws: a process has one generator
     loop = threading.Thread(target=worker.main)
     loop.start()

@@ -72,7 +72,7 @@ def test_a_last_image_on_its_own_joins_the_batch_before_it():
 def test_the_common_encoder_gives_features_of_what_a_network_would_take_and_no_logits():
     encoder = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten())
     many = np.concatenate([IMAGES] * 30)
-    seen = common_outputs(encoder, many, INPUTS)
+    seen = common_outputs(encoder, many, InputReader(INPUTS, 512))
     assert seen.features.flatten().tolist() == pytest.approx(FLAT * 30, abs=1e-6)
     assert seen.logits.shape == (90, 0)
 
@@ -89,7 +89,7 @@ def test_the_common_encoder_takes_few_samples_at_a_time_and_those_that_are_no_im
             return torch.from_numpy(stored)
 
     stored = np.arange(2 * (FEW + 5), dtype=np.float32).reshape(-1, 2)
-    assert torch.equal(common_outputs(encoder, stored, Rows()).features, 2 * torch.from_numpy(stored))
+    assert torch.equal(common_outputs(encoder, stored, InputReader(Rows(), 512)).features, 2 * torch.from_numpy(stored))
     assert sizes == [FEW, 5]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from equipoise.client.histories import HistoryFeed
 from equipoise.client.history_work import HistoryWork
-from equipoise.client.train import Recipe
+from equipoise.client.recipe import Recipe
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import Indices, Labels, State, Task
@@ -101,6 +101,7 @@ class HistorySite:
 
     def recipe(self) -> Recipe:
         (model, work), method = self.parts(), self.method
+        model = model.to(work.device.torch_device)
 
         def feed(task: Task) -> HistoryFeed:
             return HistoryFeed(work, task, [self.history(user, task.step) for user in self.users[task.client]])

@@ -37,11 +37,12 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     require.phases(config, method, model)
     require.axis(config, method, model)
     require.batches(site, model)
+    require.room(site, model)
     if method.teacher is not None and len(splits.public) < 2:
         what = f"a public pool of {len(splits.public)} samples is too small to train a teacher on"
         raise DataError(what, where="data.public", fix="a larger data.public or data.limit")
-    common = config.kind.load("common_encoder")(site.shape, config.seed)
-    evaluator = Evaluator(model, common, splits, config, indices, has_local_tests=bool(len(local)))
+    model = model.to(site.device.torch_device)
+    evaluator = Evaluator(model, site.common, splits, config, indices, has_local_tests=bool(len(local)))
     headline = PERSONAL if require.personal_stay(config, method, model) and method.predict is None else method.headline
     judge = SampleJudge(evaluator, method.predict, headline)
     return Built(partition, site, judge, model, notes, first_broadcast=partial(first_broadcast, site, splits))

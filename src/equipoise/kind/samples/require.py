@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import torch
 from torch import nn
 
 from equipoise.client.groups import in_phase
-from equipoise.client.together import stacks
+from equipoise.client.together import client_bytes, stacks
 from equipoise.config.schema import Config
 from equipoise.config.traits import ONE_MODEL
 from equipoise.core.errors import ConfigError
@@ -71,3 +72,16 @@ def batches(site: SampleSite, model: nn.Module) -> None:
     if has_batch_norm and smallest == 1 and site.config.client.augment == "none":
         fix = "raise client.batch and partition.min_size to 2 or more, or set model.norm=group"
         raise ConfigError("BatchNorm cannot be trained on batches of one image", where="client.batch", fix=fix)
+
+
+def room(site: SampleSite, model: nn.Module) -> None:
+    """A device must have the memory for one client, and for as many on one axis as were asked for."""
+    if site.device.is_cpu:
+        return
+    asked = site.config.engine.together or 1
+    needed = asked * client_bytes(model, torch.zeros(1, *site.shape), site.batch)
+    if needed > site.device.memory:
+        gib, there = f"{needed / 2**30:,.1f} GiB", f"{site.device.memory / 2**30:,.1f} GiB"
+        what = f"{asked} clients at a time take about {gib}, and {site.device.name} has {there}"
+        where, fix = ("engine.together", "leave it out") if asked > 1 else ("client.batch", "a smaller batch or model")
+        raise ConfigError(what, where=where, fix=fix)

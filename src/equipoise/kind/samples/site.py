@@ -12,11 +12,12 @@ import torch
 from torch import nn
 
 from equipoise.client.own import AT_LEAST, COMMON, OwnSamples
+from equipoise.client.recipe import Recipe
 from equipoise.client.samples import SampleFeed, SampleWork
-from equipoise.client.together import ENOUGH, how_many, multiply_adds
-from equipoise.client.train import Recipe
+from equipoise.client.together import ENOUGH, how_many, how_many_fit, multiply_adds
 from equipoise.config.schema import Config
 from equipoise.core.codec import unflatten
+from equipoise.core.device import Device, device_of
 from equipoise.core.registry import SUMMARIES
 from equipoise.core.streams import stream
 from equipoise.core.values import Indices, Labels, Samples, State, Task
@@ -44,6 +45,10 @@ class SampleSite:
     inputs: Inputs
     local_tests: Sequence[Indices] = ()
     """Each client's held-out local test samples; empty unless asked for."""
+
+    @property
+    def device(self) -> Device:
+        return device_of(self.config.engine.device)
 
     @property
     def n_clients(self) -> int:
@@ -105,17 +110,27 @@ class SampleSite:
         if config.engine.together is not None:
             return config.engine.together
         cohort = max(1, round(config.server.fraction * self.n_clients))
-        if not self.method.stacks or cohort < ENOUGH:
+        if not self.method.stacks or (self.device.is_cpu and cohort < ENOUGH):
             return 1
-        batch = config.client.batch * (2 if config.client.augment == "two-view" else 1)
-        return how_many(self.network(), torch.zeros(1, *self.shape), batch, cohort)
+        network, image = self.network(), torch.zeros(1, *self.shape)
+        if self.device.is_cpu:
+            return how_many(network, image, self.batch, cohort)
+        return how_many_fit(network, image, self.batch, cohort, self.device.memory)
+
+    @property
+    def batch(self) -> int:
+        """Samples that enter the network at a step."""
+        return self.config.client.batch * (2 if self.config.client.augment == "two-view" else 1)
 
     def multiply_adds(self) -> int | None:
         return multiply_adds(self.network(), torch.zeros(1, *self.shape))
 
     def recipe(self) -> Recipe:
         config, method, exchange = self.config, self.method, self.method.exchange
-        work, network = SampleWork(config, config.clock, self.train, self.inputs), self.network()
+        work, network = (
+            SampleWork(config, config.clock, self.train, self.inputs),
+            self.network().to(self.device.torch_device),
+        )
 
         personal = personal_weights(config, method, network)
         sent = [name for name in network.state_dict() if name not in personal]
@@ -147,11 +162,11 @@ class SampleSite:
         """A client's own samples, with the outputs of the models that its task brings."""
         owned = self.indices[task.client]
         asked = np.union1d(owned[np.isin(owned, self._drawn)], owned[:AT_LEAST])
-        reader = InputReader(self.inputs, self.config.evaluate.batch)
+        reader = InputReader(self.inputs, self.config.evaluate.batch, self.device)
         samples, everything = self.train.take(asked), self.train.take(owned)
         counts = self.count(everything.labels)
         held_out = self.train.take(self.local_tests[task.client]) if len(self.local_tests) else None
-        return OwnSamples(network, self._common, models_of(task), samples, everything, counts, reader, held_out)
+        return OwnSamples(network, self.common, models_of(task), samples, everything, counts, reader, held_out)
 
     @cached_property
     def _drawn(self) -> Indices:
@@ -160,9 +175,10 @@ class SampleSite:
         return permuted[: self.config.evaluate.train_images]
 
     @cached_property
-    def _common(self) -> nn.Module:
+    def common(self) -> nn.Module:
+        """The encoder that nobody trains, on the device."""
         found: nn.Module = self.config.kind.load("common_encoder")(self.shape, self.config.seed)
-        return found
+        return found.to(self.device.torch_device)
 
     @cached_property
     def _known(self) -> dict[tuple[str, int], State]:

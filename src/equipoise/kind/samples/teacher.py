@@ -10,8 +10,10 @@ import torch
 from torch.nn import functional as F
 
 from equipoise.balance.none import none
+from equipoise.client.recipe import Recipe
 from equipoise.client.samples import SampleFeed, SampleWork
-from equipoise.client.train import Recipe, train
+from equipoise.client.train import train
+from equipoise.core.arithmetic import prepare
 from equipoise.core.clock import Clock
 from equipoise.core.errors import ClientError
 from equipoise.core.streams import stream
@@ -26,18 +28,18 @@ def first_broadcast(site: SampleSite, splits: Splits, start: State) -> State:
     teacher, config, pool = site.method.teacher, site.config, splits.public
     if teacher is None:
         return {}
-    network = site.network()
+    network = site.network().to(site.device.torch_device)
     work = SampleWork(config, Clock(1, teacher.epochs), pool, site.inputs)
     task = Task(0, site.n_clients, range(teacher.epochs), start)
     feed = SampleFeed(work, task, np.arange(len(pool)), site.count(pool.labels), {})
     recipe = Recipe(config, network, teacher.objective, none(), work, lambda _: feed)
-    torch.set_num_threads(config.engine.threads)
+    prepare(config.engine)
     (taught,) = train(recipe, [task])
     if isinstance(taught, ClientFailure):
         raise ClientError(f"the server's teacher failed: {taught.error}")
-    network.load_state_dict(dict(taught.model))
+    site.device.load(network, taught.model)
     drawn = stream(config.seed, "public-features").permutation(len(pool))[: teacher.features]
     sent = pool.take(drawn)
-    reader = InputReader(site.inputs, config.evaluate.batch)
+    reader = InputReader(site.inputs, config.evaluate.batch, site.device)
     features = F.normalize(outputs_of(network, sent.inputs, reader).features, dim=1).clone()
     return {f"{teacher.name}.features": features, f"{teacher.name}.labels": torch.from_numpy(sent.labels)}

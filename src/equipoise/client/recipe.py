@@ -1,0 +1,66 @@
+"""What all clients of a run share: the network, the objective, the λ policy, and how their data becomes steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from equipoise.balance.policy import Balance
+from equipoise.balance.schedule import schedule
+from equipoise.client.feed import Feed, Work
+from equipoise.client.finished import Report
+from equipoise.client.groups import Groups, Phase
+from equipoise.config.blocks import ClientOptions
+from equipoise.config.schema import Config
+from equipoise.core.arithmetic import in_precision
+from equipoise.core.device import Device, device_of
+from equipoise.core.draws import drawn_on_cpu
+from equipoise.core.values import Task
+from equipoise.objective.compose import Objective
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`model` is on the device on which clients train."""
+
+    config: Config
+    model: nn.Module
+    objective: Objective
+    balance: Balance
+    work: Work
+    feed: Callable[[Task], Feed]
+    """(task) → the client's own data for it."""
+    keeps_buffers: bool = True
+    """Whether a client's next task continues with its optimiser buffers."""
+    report: Report | None = None
+    """What a client sends beside its model."""
+    keep: Report | None = None
+    """What a client keeps for its next task, beside what its data remembers."""
+    phases: Sequence[Phase] = ()
+    """Which groups are trained in which epochs of a task."""
+    personal: frozenset[str] = frozenset()
+    """Weights that must not leave the client."""
+
+    @property
+    def device(self) -> Device:
+        """Where clients train."""
+        return device_of(self.config.engine.device)
+
+    def options_at(self, epoch: int) -> ClientOptions:
+        """The client settings with the epoch's learning rate, the same for all clients."""
+        options = self.config.client
+        factor = schedule(options.schedule, self.work.clock.progress(epoch, 0.0))
+        return options if factor == 1.0 else options.model_copy(update={"lr": options.lr * factor})
+
+    def forward(self, network: Callable[..., Any]) -> Callable[..., Any]:
+        """The network's forward pass in the precision that was asked for, with results in single precision."""
+        noisy = drawn_on_cpu(network, self.model, self.device)
+        return in_precision(noisy, self.device, self.config.engine.precision)
+
+    @property
+    def groups(self) -> Groups:
+        """Parameters that are merged, frozen or staged together, as the model declares them."""
+        return self.model.groups  # type: ignore[return-value]

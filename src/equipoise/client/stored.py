@@ -1,0 +1,62 @@
+"""Stored samples where they are used: in memory, or on the device.
+
+    taken(rows) → stored inputs and labels of these rows, on the device
+
+A device keeps all samples, pixels as bytes, if they take less than a quarter of its memory; then no image is copied
+during training. Otherwise the rows of each batch are copied from pinned memory. Samples of a kind that cannot be
+prepared on every device are prepared on the CPU before they are copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from equipoise.core.device import Device
+from equipoise.core.values import Samples
+from equipoise.data.inputs import Inputs
+
+SHARE = 4
+"""Samples stay on the device if they take less than one part in so many of its memory."""
+
+
+@dataclass(frozen=True)
+class StoredSamples:
+    samples: Samples
+    inputs: Inputs
+    device: Device
+
+    def prepared(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs as the network takes them, and labels, of rows [N] that are on the device."""
+        stored, labels = self.taken(rows)
+        return (stored if self._is_prepared else self.inputs.prepare(stored)), labels
+
+    def two_views(self, rows: Tensor, seed: int) -> tuple[Tensor, Tensor]:
+        """Two augmented views of each row, and the rows' labels."""
+        stored, labels = self.taken(rows)
+        return self.inputs.two_views(stored, seed), labels
+
+    def taken(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        if self._resident is not None:
+            inputs, labels = self._resident
+            return inputs[rows], labels[rows]
+        found = self.samples.take(rows.cpu().numpy())
+        return self.device.there((self._on_its_way(found), torch.from_numpy(found.labels)))
+
+    @property
+    def _is_prepared(self) -> bool:
+        return not self.device.is_cpu and not getattr(self.inputs, "on_any_device", False)
+
+    @cached_property
+    def _resident(self) -> tuple[Tensor, Tensor] | None:
+        """All inputs and labels on the device; None if they stay in memory."""
+        if self.device.is_cpu or self.samples.inputs.nbytes > self.device.memory // SHARE:
+            return None
+        labels = torch.tensor(self.samples.labels)
+        return self.device.there((self._on_its_way(self.samples), labels))
+
+    def _on_its_way(self, samples: Samples) -> Tensor:
+        return self.inputs.prepare(samples.inputs) if self._is_prepared else torch.as_tensor(samples.inputs)
