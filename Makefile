@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 # two processes; the tests of a file stay together, because they share what was trained for them
 PYTEST := scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 10
 
-.PHONY: setup demo test test-all test-slow test-arithmetic lint format bench bench-rivals docs golden kill-test study study-rec clean
+.PHONY: setup demo test test-all test-slow test-arithmetic test-device lint format bench bench-rivals docs golden kill-test study study-rec clean
 
 setup: $(VENV)/.ready
 
@@ -32,6 +32,9 @@ test-arithmetic: setup ## what computes, once more as another processor would: o
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=AVX2 MKL_CBWR=COMPATIBLE \
 	  $(PYTEST) tests/golden tests/contract tests/unit/run/test_loop.py tests/unit/run/test_advance.py tests/unit/kind/samples
 	EQUIPOISE_TEST_THREADS=2 OMP_NUM_THREADS=2 $(PYTEST) -n 1 tests/golden tests/unit/run/test_loop.py tests/unit/run/test_advance.py tests/unit/kind/samples
+
+test-device: setup     ## contract, golden, resume and end-to-end tests on the simulated device; needs g++
+	EQUIPOISE_TEST_DEVICE=sim $(PYTEST) tests/contract tests/golden tests/unit/run tests/e2e tests/device tests/unit/sim
 
 lint: setup            ## ruff, mypy strict, import layers
 	$(BIN)/ruff check .

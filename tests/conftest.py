@@ -4,7 +4,8 @@ Bits are promised for the same machine, configuration and engine, and for the sa
 `assert_same` and `==`. Where two orders of arithmetic meet, a sum by hand against a product by the maths library or a
 whole batch against its parts, processors round differently, and the tolerance is what that rounding can come to.
 
-EQUIPOISE_TEST_THREADS=2 runs the same tests with two threads; the default is one.
+EQUIPOISE_TEST_THREADS=2 runs the same tests with two threads; the default is one. EQUIPOISE_TEST_DEVICE=sim runs them
+on the simulated device: that is what `engine.device=auto` means then.
 """
 
 from __future__ import annotations
@@ -58,6 +59,9 @@ __all__ = [
     "tiny",
     "untouched_rng",
 ]
+
+if os.environ.get("EQUIPOISE_TEST_DEVICE") == "sim":
+    import tests.sim.fixtures  # noqa: F401
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

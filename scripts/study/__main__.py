@@ -35,6 +35,7 @@ from scripts.study import (
 from equipoise.cli.sweep import carried_out, require_all
 from equipoise.core.registry import suggestion
 from equipoise.run.grid import Grid, load_grid
+from equipoise.run.placed import placed
 from equipoise.store.database import open_existing
 
 VISION: dict[str, ModuleType] = {
@@ -92,7 +93,7 @@ def _kept(name: str, given: argparse.Namespace) -> tuple[read.Study, str]:
         cells += load_grid(*_split(sweep)).cells
         done = records.load(name, cells)
         grid = load_grid(*_split(sweep), given.seeds)
-        _train(replace(grid, cells=[c for c in grid.cells if c.config.fingerprint() not in done]), given)
+        _train(replace(grid, cells=[c for c in grid.cells if placed(c.config).fingerprint() not in done]), given)
     if Path(given.store).exists():
         with open_existing(given.store) as store:
             records.keep(name, cells, store, given.commit, getattr(PAGES[name], "CLIENTS", ()))

@@ -22,6 +22,7 @@ from scripts.study.page import RESULTS
 from scripts.study.read import HIT, SCHEMA, Study
 
 from equipoise.run.grid import Cell
+from equipoise.run.placed import placed
 from equipoise.store import metrics, read
 from equipoise.store.transact import Store
 
@@ -50,7 +51,7 @@ def load(name: str, cells: Sequence[Cell]) -> dict[str, Kept]:
     path = _path(name)
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     kept = [Kept(**json.loads(line)) for line in lines]
-    wanted = {cell.config.fingerprint() for cell in cells}
+    wanted = {key_of(cell) for cell in cells}
     return {one.config: one for one in kept if one.config in wanted}
 
 
@@ -58,11 +59,11 @@ def keep(name: str, cells: Sequence[Cell], store: Store, commit: str, of_clients
     """Write down every cell that the store has and the records have not, or not with its hits; how many those were."""
     with _alone(name):
         kept = load(name, cells)
-        lacking = [cell for cell in cells if (key := cell.config.fingerprint()) not in kept or not kept[key].hits]
+        lacking = [cell for cell in cells if (key := key_of(cell)) not in kept or not kept[key].hits]
         finished = [one for cell in lacking if (one := _finished(store, cell, commit, of_clients)) is not None]
         found = {one.config: one for one in finished if one.hits or one.config not in kept}
         if found:
-            order = [cell.config.fingerprint() for cell in cells]
+            order = [key_of(cell) for cell in cells]
             lines = sorted({**kept, **found}.values(), key=lambda one: order.index(one.config))
             text = "\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in lines)
             _path(name).write_text(text + "\n", encoding="utf-8")
@@ -82,7 +83,7 @@ def study(name: str, cells: Sequence[Cell]) -> Study:
     """The kept runs as one table, in the order of the cells."""
     kept = load(name, cells)
     rows, runs = [], {}
-    for one in (kept[key] for cell in cells if (key := cell.config.fingerprint()) in kept):
+    for one in (kept[key] for cell in cells if (key := key_of(cell)) in kept):
         runs[one.label, one.seed] = one.config
         rows += [(one.label, one.seed, step, None, key, v) for key, curve in one.server.items() for step, v in curve]
         rows += [(one.label, one.seed, 0, client, key, v) for key, last in one.clients.items() for client, v in last]
@@ -98,8 +99,13 @@ def commits(name: str, cells: Sequence[Cell]) -> list[str]:
     return sorted({one.commit for one in load(name, cells).values()})
 
 
+def key_of(cell: Cell) -> str:
+    """The hash of a cell's configuration on this machine."""
+    return placed(cell.config).fingerprint()
+
+
 def _finished(store: Store, cell: Cell, commit: str, of_clients: Iterable[str]) -> Kept | None:
-    runs = [run for run in read.runs(store, config_hash=cell.config.fingerprint()) if run.status == "done"]
+    runs = [run for run in read.runs(store, config_hash=key_of(cell)) if run.status == "done"]
     if not runs:
         return None
     rows = list(metrics.rows(store, runs[0].run_id))
@@ -116,7 +122,7 @@ def _finished(store: Store, cell: Cell, commit: str, of_clients: Iterable[str]) 
         clients[name] = [(client, _short(value)) for step, client, value in told if step == last]
     ranked = sorted({row.name for row in rows if row.name.startswith("rank/")})
     hits = {name.removeprefix("rank/"): _bits(rows, name) for name in ranked}
-    return Kept(cell.label, cell.config.seed, cell.config.fingerprint(), commit, server, clients, hits)
+    return Kept(cell.label, cell.config.seed, key_of(cell), commit, server, clients, hits)
 
 
 def _bits(rows: Sequence[metrics.Row], name: str) -> tuple[int, str]:

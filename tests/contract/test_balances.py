@@ -65,13 +65,13 @@ def test_the_networks_gradient_is_made_of_the_recorded_numbers(name, images):
     """w − w' = lr·scale/base·(∇L_b + lam/used·∇L_a), in the second of two epochs of one step each."""
     plain = ("client.batch=40", f"client.lr={LR}", "client.momentum=0", "client.clip=null")
     recipe = recipe_of(one_shot(*METHOD, *under(name), *plain, epochs=2))
-    shared = state_of(recipe.model)
+    shared = recipe.device.home(state_of(recipe.model))
     first = in_place(recipe, Task(0, 0, range(1), shared), images)
     second = in_place(recipe, Task(1, 0, range(1, 2), shared, replace(first.own, optimiser={})), images)
     seen = second.metrics
     assert seen["steps"] == 1
 
-    recipe.model.load_state_dict(dict(first.model))
+    recipe.model.cpu().load_state_dict(dict(first.model))
     net = Net(recipe.model, dict(recipe.model.named_parameters()))
     batch = Batch(INPUTS.prepare(images.inputs), torch.from_numpy(images.labels))
     losses = recipe.objective(net, batch, shared, Moment(0.5, counts(images)))
@@ -109,7 +109,7 @@ def in_place(recipe: Recipe, task: Task, images: Samples) -> ClientUpdate:
 @pytest.mark.parametrize("travel", [in_place, by_wire])
 def test_two_tasks_of_one_epoch_are_one_task_of_two(name, images, travel):
     recipe = recipe_of(one_shot(*METHOD, *under(name), "client.batch=8", "client.clip=1.0", epochs=2))
-    start = Task(0, 0, range(2), state_of(recipe.model))
+    start = Task(0, 0, range(2), recipe.device.home(state_of(recipe.model)))
     whole = in_place(recipe, start, images)
     half = travel(recipe, replace(start, epochs=range(1)), images)
     rest = travel(recipe, Task(1, 0, range(1, 2), start.shared, half.own), images)
@@ -156,6 +156,6 @@ def test_the_policy_does_not_feel_the_networks_clip(images):
     for most in ("null", "1e-6"):
         one_step = ("client.batch=40", f"client.clip={most}")
         recipe = recipe_of(one_shot(*METHOD, "balance=decoupled", *one_step, epochs=1, checkpoints=1))
-        updates.append(in_place(recipe, Task(0, 0, range(1), state_of(recipe.model)), images))
+        updates.append(in_place(recipe, Task(0, 0, range(1), recipe.device.home(state_of(recipe.model))), images))
     assert updates[1].metrics["grad/clip"] < 1e-3
     assert_same(updates[0].own.policy, updates[1].own.policy)

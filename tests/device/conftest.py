@@ -14,8 +14,9 @@ from tests.sim.fixtures import sim
 
 __all__ = ["sim"]
 
-UNSTABLE = ("hash/", "surprise/loss_corr")
-"""Numbers that a rounding may turn into others: hashes, and the correlation of a step's few losses."""
+UNSTABLE = ("hash/", "surprise/loss_corr", "input/")
+"""Numbers that a rounding may turn into others: hashes, and the correlation of a step's few losses. Those of a first
+batch include padding where clients train along one axis, as they do here and not on the CPU."""
 
 
 @pytest.fixture(autouse=True)

@@ -50,6 +50,7 @@ def sim() -> Iterator[ModuleType]:
         pytest.skip(str(LOADED))
     _show(N_DEVICES)
     yield LOADED
+    _show(N_DEVICES)
     for device in range(N_DEVICES):
         LOADED.restore(device)
     if not IS_EVERYWHERE:

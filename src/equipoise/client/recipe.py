@@ -24,7 +24,7 @@ from equipoise.objective.compose import Objective
 
 @dataclass(frozen=True)
 class Recipe:
-    """`model` is on the device on which clients train."""
+    """The network is moved to the device on which clients train."""
 
     config: Config
     model: nn.Module
@@ -43,6 +43,9 @@ class Recipe:
     """Which groups are trained in which epochs of a task."""
     personal: frozenset[str] = frozenset()
     """Weights that must not leave the client."""
+
+    def __post_init__(self) -> None:
+        self.model.to(self.device.torch_device)
 
     @property
     def device(self) -> Device:

@@ -79,7 +79,10 @@ class SampleWork:
             own = ends - step * size
             rows = torch.from_numpy(_filled(orders[:n], step * size, ends))
             found.append(Slice(rows, _shares(twice * own), own))
-        return self.device.there(found)
+        there = self.device.there(found)
+        if self.stored.is_resident:
+            return there
+        return [moved._replace(rows=part.rows) for moved, part in zip(there, found, strict=True)]
 
     @property
     def _has_views(self) -> bool:

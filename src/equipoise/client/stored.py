@@ -30,7 +30,7 @@ class StoredSamples:
     device: Device
 
     def prepared(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Inputs as the network takes them, and labels, of rows [N] that are on the device."""
+        """Inputs as the network takes them, and labels, of rows [N]; their numbers are where `is_resident` says."""
         stored, labels = self.taken(rows)
         return (stored if self._is_prepared else self.inputs.prepare(stored)), labels
 
@@ -43,8 +43,14 @@ class StoredSamples:
         if self._resident is not None:
             inputs, labels = self._resident
             return inputs[rows], labels[rows]
-        found = self.samples.take(rows.cpu().numpy())
-        return self.device.there((self._on_its_way(found), torch.from_numpy(found.labels)))
+        found = self.samples.take(rows.numpy())
+        inputs = self.inputs.prepare(found.inputs) if self._is_prepared else torch.from_numpy(found.inputs)
+        return self.device.there((inputs, torch.from_numpy(found.labels)))
+
+    @property
+    def is_resident(self) -> bool:
+        """Whether rows are taken on the device; otherwise their numbers are needed on the CPU."""
+        return self._resident is not None
 
     @property
     def _is_prepared(self) -> bool:
@@ -55,8 +61,6 @@ class StoredSamples:
         """All inputs and labels on the device; None if they stay in memory."""
         if self.device.is_cpu or self.samples.inputs.nbytes > self.device.memory // SHARE:
             return None
-        labels = torch.tensor(self.samples.labels)
-        return self.device.there((self._on_its_way(self.samples), labels))
-
-    def _on_its_way(self, samples: Samples) -> Tensor:
-        return self.inputs.prepare(samples.inputs) if self._is_prepared else torch.as_tensor(samples.inputs)
+        stored = self.samples.inputs
+        inputs = self.inputs.prepare(stored) if self._is_prepared else torch.tensor(stored)
+        return self.device.there((inputs, torch.tensor(self.samples.labels)))

@@ -115,7 +115,14 @@ class Device:
     def _moved(self, tree: T, to: torch.device) -> T:
         leaves, shape = tree_flatten(tree)
         places = [at for at, leaf in enumerate(leaves) if isinstance(leaf, Tensor) and leaf.device.type != to.type]
-        for at, tensor in zip(places, _sent([leaves[at] for at in places], to), strict=True):
+        moving = [leaves[at] for at in places]
+        try:
+            sent = _sent(moving, to)
+        except torch.OutOfMemoryError:
+            if to.type != CPU:
+                raise
+            sent = _sent_one_by_one(moving, to)
+        for at, tensor in zip(places, sent, strict=True):
             leaves[at] = tensor
         moved: T = tree_unflatten(leaves, shape)
         return moved
@@ -132,6 +139,11 @@ def _sent(tensors: Sequence[Tensor], to: torch.device) -> list[Tensor]:
         _at(packed, start, tensor).copy_(tensor.detach())
     there = packed.to(to, non_blocking=is_pinned)
     return [_at(there, start, tensor) for start, tensor in zip(starts[:-1], tensors, strict=True)]
+
+
+def _sent_one_by_one(tensors: Sequence[Tensor], to: torch.device) -> list[Tensor]:
+    """Where a device has no memory left to pack them."""
+    return [tensor.detach().to(to) for tensor in tensors]
 
 
 def _at(packed: Tensor, start: int, like: Tensor) -> Tensor:

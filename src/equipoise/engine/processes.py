@@ -157,7 +157,8 @@ class Processes:
 
     def _give_out(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> None:
         wanted = min(self.n_workers - len(self._busy), len(waiting))
-        self._idle += [self._spawn() for _ in range(wanted - len(self._idle))]  # at once: they start in parallel
+        for _ in range(wanted - len(self._idle)):  # at once: they start in parallel
+            self._idle.append(self._spawn())
         while waiting and len(self._busy) < self.n_workers:
             place, attempt = waiting.popleft()
             worker = self._idle.pop()

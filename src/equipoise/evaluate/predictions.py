@@ -33,7 +33,10 @@ N_NOISE = 64
 
 @dataclass(frozen=True)
 class Evaluator:
-    """A network to load states into, the untrained common encoder, the splits, and the owners of training samples."""
+    """A network to load states into, the untrained common encoder, the splits, and the owners of training samples.
+
+    Both networks are moved to the device that predicts.
+    """
 
     model: Classifier
     common: nn.Module
@@ -44,6 +47,10 @@ class Evaluator:
     """Whether every client holds out a local test set."""
     common_known: dict[str, ModelOutput] = field(default_factory=dict)
     """The common encoder's outputs on each split, the same at every checkpoint."""
+
+    def __post_init__(self) -> None:
+        for network in (self.model, self.common):
+            network.to(self.reader.device.torch_device)
 
     @property
     def reader(self) -> InputReader:

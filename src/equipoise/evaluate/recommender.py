@@ -69,6 +69,9 @@ class ItemScorer:
     fresh: dict[tuple[int, int], MemoryRows] = field(default_factory=dict)
     """Cached memory rows of clients that never trained, by user and position."""
 
+    def __post_init__(self) -> None:
+        self.model.to(self.work.device.torch_device)
+
     def user_scores(self, merged: Merged, own: Mapping[int, ClientState], positions: UserPositions) -> Tensor:
         """Scores [N, V] by the merged model, or by each client's own model."""
         if self.is_merged:

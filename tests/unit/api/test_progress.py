@@ -3,12 +3,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from equipoise.api.progress import ProgressBars
+from equipoise.config.blocks import EngineOptions
 from equipoise.core.pulse import PULSE
 
 
 def test_the_bar_of_clients_begins_anew_at_every_checkpoint() -> None:
     name = SimpleNamespace(name="any")
-    config = SimpleNamespace(is_one_shot=False, steps=2, method=name, data=name, model=name, engine=name, seed=0)
+    things = {"method": name, "data": name, "model": name, "engine": EngineOptions()}
+    config = SimpleNamespace(is_one_shot=False, steps=2, seed=0, **things)
     partition = SimpleNamespace(skew={"samples": 1.0}, name="iid", indices=[0] * 5, fingerprint="f" * 12)
     judge = SimpleNamespace(headline="accuracy/merged")
     bars = ProgressBars()

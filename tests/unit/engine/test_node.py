@@ -58,7 +58,7 @@ def test_an_error_of_ours_stays_what_it_is(monkeypatch):
     def refuse(*_):
         raise DataError("no such thing", fix="look elsewhere")
 
-    monkeypatch.setattr(node, "train", refuse)
+    monkeypatch.setattr(node, "ended_training", refuse)
     site = a_site()
     with pytest.raises(DataError, match="no such thing"):
         Node(site).work(tasks_of(site)[:1])
@@ -121,7 +121,7 @@ def test_an_error_of_ours_keeps_its_parts_on_the_way(monkeypatch):
     def refuse(*_):
         raise DataError("no such thing", where="here", fix="look elsewhere")
 
-    monkeypatch.setattr(node, "train", refuse)
+    monkeypatch.setattr(node, "ended_training", refuse)
     site = a_site()
     with pytest.raises(ClientError) as caught:
         by_bytes(Node(site), tasks_of(site)[:1])
@@ -129,7 +129,7 @@ def test_an_error_of_ours_keeps_its_parts_on_the_way(monkeypatch):
 
 
 def test_a_question_is_answered_and_nothing_is_trained(monkeypatch):
-    monkeypatch.setattr(node, "train", None)
+    monkeypatch.setattr(node, "ended_training", None)
     site = a_site(n_clients=3)
     question, own = Question("energies", "own"), ClientState(model=start_of(site))
     tasks = [Task(4, client, range(0), {}, own, question) for client in (2, 0)]

@@ -8,6 +8,7 @@ import pytest
 from equipoise.engine import slab
 from equipoise.engine.shared import open_node, share
 from equipoise.run.build import build
+from equipoise.run.placed import moved
 from tests.conftest import tiny
 
 from .conftest import a_site
@@ -25,8 +26,8 @@ def both(request, monkeypatch):
 
 def test_a_site_comes_back(both):
     site, _, message = both
-    back = open_node(message).site
-    assert back.config == site.config
+    back = open_node(message, "cpu").site
+    assert back.config == moved(site.config, "cpu")
     assert (back.n_classes, back.inputs, back.shape) == (site.n_classes, site.inputs, site.shape)
     assert np.array_equal(back.train.inputs, site.train.inputs)
     assert np.array_equal(back.train.labels, site.train.labels)
@@ -35,7 +36,7 @@ def test_a_site_comes_back(both):
 
 
 def test_nobody_can_change_what_everybody_sees(both):
-    back = open_node(both[2]).site
+    back = open_node(both[2], "cpu").site
     for array in (back.train.inputs, back.train.labels, back.indices[0]):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
@@ -52,7 +53,7 @@ def test_clients_that_are_drawn_are_drawn_there_and_not_sent():
     arrays, _ = site.shared()
     assert not any(name.startswith("owned") for name in arrays)
     descriptor, message = share(site)
-    there = open_node(message).site
+    there = open_node(message, "cpu").site
     os.close(descriptor)
     assert there.n_clients == 5000
     for client in (0, 17, 4999):

@@ -70,7 +70,7 @@ def test_an_update_that_does_not_fit_is_refused_and_said_so():
     def misshapen(result):
         return update(result.client, result.samples, {**result.model, "head.bias": torch.zeros(3)})
 
-    federation = build(tiny("rounds=1"))
+    federation = build(tiny("rounds=1", "engine.together=1"))
     engine = Meddling(federation.site, {(0, 0): misshapen})
     (step,) = federate(federation, engine, first_snapshot(federation), 0, nobody)
     (event,) = step.events

@@ -41,7 +41,7 @@ def test_a_one_shot_checkpoint_only_observes(federation_of):
 
 
 def test_a_client_that_fails_stops_itself_not_the_federation():
-    federation = build(tiny("rounds=2"))
+    federation = build(tiny("rounds=2", "engine.together=1"))
     engine = Meddling(federation.site, {(0, 1): not_finite})
     steps = list(federate(federation, engine, first_snapshot(federation), 0, nobody))
     (event,) = steps[0].events
@@ -95,7 +95,7 @@ def test_a_client_without_an_answer_ends_the_run_by_name():
 
 
 def test_a_one_shot_client_that_fails_stays_stopped_and_keeps_its_last_good_model():
-    federation = build(one_shot(epochs=3, checkpoints=3))
+    federation = build(one_shot("engine.together=1", epochs=3, checkpoints=3))
     engine = Meddling(federation.site, {(0, 2): not_finite, (1, 1): not_finite})
     steps = list(federate(federation, engine, first_snapshot(federation), 0, nobody))
     assert engine.asked == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0)]

@@ -3,6 +3,7 @@ from __future__ import annotations
 from equipoise.config.loader import Request
 from equipoise.config.schema import Config
 from equipoise.run.matching import runs_of
+from equipoise.run.placed import placed
 from equipoise.run.session import start
 from equipoise.run.watch import Nobody
 from equipoise.store import tables
@@ -22,7 +23,7 @@ def test_runs_of_stores_without_the_axis_in_their_hash_keep_matching(store) -> N
     def former(config: Config) -> str:
         run_id = start(store, Request(config, None), Nobody())
         with writing(store) as connection:
-            connection.execute(tables.runs.update().values(config_hash=tiny("rounds=1").fingerprint()))
+            connection.execute(tables.runs.update().values(config_hash=placed(tiny("rounds=1")).fingerprint()))
         return run_id
 
     plain, together = former(tiny("rounds=1")), former(tiny("rounds=1", "engine.together=2"))

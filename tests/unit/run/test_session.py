@@ -12,6 +12,7 @@ from equipoise.core.errors import ClientError, ConfigError, StoreError
 from equipoise.core.values import Row
 from equipoise.run import announce, carry_on, session
 from equipoise.run.announce import Membership
+from equipoise.run.placed import placed
 from equipoise.run.session import resume, start
 from equipoise.run.watch import Nobody
 from equipoise.store import blobs, read
@@ -55,7 +56,7 @@ def test_a_run_from_its_first_line_to_its_last(store, undisturbed):
     run_id = start(store, Request(config, None), Nobody())
     run = read.find_run(store, run_id)
     assert (run.status, run.error, run.method, run.seed) == ("done", None, "fedavgm", 0)
-    assert (run.headline, run.config_hash) == ("accuracy/merged", config.fingerprint())
+    assert (run.headline, run.config_hash) == ("accuracy/merged", placed(config).fingerprint())
     assert run.finished is not None
     assert numbers(store, run_id) == undisturbed["rounds"]
     assert [event.event.kind for event in read.events(store, run_id)] == ["started"]

@@ -48,7 +48,6 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
         require.shared_tables(config, model)
     ends = None if histories.slices is not None else histories.train_end
     is_merged = method.predict is not None and not config.server.personal
-    model = model.to(work.device.torch_device)
     item_scorer, digest = ItemScorer(model, work, data, ends, is_merged), content_of(data, features)
     known = features if options.features in GIVEN else {}
     judge: Judge

@@ -101,7 +101,6 @@ class HistorySite:
 
     def recipe(self) -> Recipe:
         (model, work), method = self.parts(), self.method
-        model = model.to(work.device.torch_device)
 
         def feed(task: Task) -> HistoryFeed:
             return HistoryFeed(work, task, [self.history(user, task.step) for user in self.users[task.client]])

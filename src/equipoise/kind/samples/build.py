@@ -41,7 +41,6 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     if method.teacher is not None and len(splits.public) < 2:
         what = f"a public pool of {len(splits.public)} samples is too small to train a teacher on"
         raise DataError(what, where="data.public", fix="a larger data.public or data.limit")
-    model = model.to(site.device.torch_device)
     evaluator = Evaluator(model, site.common, splits, config, indices, has_local_tests=bool(len(local)))
     headline = PERSONAL if require.personal_stay(config, method, model) and method.predict is None else method.headline
     judge = SampleJudge(evaluator, method.predict, headline)

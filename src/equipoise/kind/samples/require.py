@@ -81,7 +81,8 @@ def room(site: SampleSite, model: nn.Module) -> None:
     asked = site.config.engine.together or 1
     needed = asked * client_bytes(model, torch.zeros(1, *site.shape), site.batch)
     if needed > site.device.memory:
-        gib, there = f"{needed / 2**30:,.1f} GiB", f"{site.device.memory / 2**30:,.1f} GiB"
-        what = f"{asked} clients at a time take about {gib}, and {site.device.name} has {there}"
+        who = "one client takes" if asked == 1 else f"{asked} clients on one axis take"
+        there = f"{site.device.name} has {site.device.memory / 2**20:,.0f}"
+        what = f"{who} about {needed / 2**20:,.0f} MiB, and {there}"
         where, fix = ("engine.together", "leave it out") if asked > 1 else ("client.batch", "a smaller batch or model")
         raise ConfigError(what, where=where, fix=fix)

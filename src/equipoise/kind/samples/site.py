@@ -127,10 +127,7 @@ class SampleSite:
 
     def recipe(self) -> Recipe:
         config, method, exchange = self.config, self.method, self.method.exchange
-        work, network = (
-            SampleWork(config, config.clock, self.train, self.inputs),
-            self.network().to(self.device.torch_device),
-        )
+        work, network = SampleWork(config, config.clock, self.train, self.inputs), self.network()
 
         personal = personal_weights(config, method, network)
         sent = [name for name in network.state_dict() if name not in personal]

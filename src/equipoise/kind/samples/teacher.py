@@ -28,7 +28,7 @@ def first_broadcast(site: SampleSite, splits: Splits, start: State) -> State:
     teacher, config, pool = site.method.teacher, site.config, splits.public
     if teacher is None:
         return {}
-    network = site.network().to(site.device.torch_device)
+    network = site.network()
     work = SampleWork(config, Clock(1, teacher.epochs), pool, site.inputs)
     task = Task(0, site.n_clients, range(teacher.epochs), start)
     feed = SampleFeed(work, task, np.arange(len(pool)), site.count(pool.labels), {})
