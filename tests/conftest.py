@@ -76,17 +76,43 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure() -> None:
-    """Make `engine.threads` default to THREADS.
+def pytest_configure(config: pytest.Config) -> None:
+    """Make `engine.threads` default to THREADS, and `engine.device` to the CPU where there is a real accelerator that
+    was not asked for.
 
     A run sets torch's threads from its configuration, here and in the workers that it starts, so the test process alone
     would change nothing. Commands that tests start as processes of their own keep the product's default.
     """
-    if THREADS == 1:
-        return
-    for options in (EngineOptions, *(entry.options for entry in ENGINES)):
-        options.model_fields["threads"].default = THREADS
+    defaults: dict[str, object] = {} if THREADS == 1 else {"threads": THREADS}
+    if has_gpu() and not _wants_gpu(config):
+        defaults["device"] = "cpu"
+    for options in (EngineOptions, *(entry.options for entry in ENGINES)) if defaults else ():
+        for key, value in defaults.items():
+            options.model_fields[key].default = value
         options.model_rebuild(force=True)
+
+
+ON_DEVICES = ("tests/contract/", "tests/golden/", "tests/unit/run/", "tests/e2e/")
+"""The suites that a device must pass: `-m gpu` runs them on a real one, `make test-device` on the simulated one."""
+
+
+def has_gpu() -> bool:
+    return torch.cuda.is_available() or torch.backends.mps.is_available()
+
+
+def _wants_gpu(config: pytest.Config) -> bool:
+    return config.getoption("markexpr") == "gpu"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not _wants_gpu(config):
+        return
+    for item in items:
+        if item.nodeid.startswith(ON_DEVICES):
+            item.add_marker(pytest.mark.gpu)
+            if not has_gpu():
+                item.add_marker(pytest.mark.skip(reason="torch reports no GPU"))
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.core.device import resolved
 from tests.e2e.conftest import TINY, Equipoise
 
 
@@ -21,11 +22,23 @@ def test_a_benchmark_is_printed_and_kept(equipoise: Equipoise, tmp_path: Path) -
     assert kept["ratio"] == result["ratio"]
     assert kept["cores"] >= 1
     assert kept["processor"]
+    assert kept["device"]
 
 
 def test_which_there_are(equipoise: Equipoise) -> None:
     names = [line.split()[0] for line in equipoise("bench", "--list").out.splitlines()]
-    assert {"overhead", "cohort", "tiny", "startup", "rec", "vision-round", "memory", "store", "growth"} <= set(names)
+    assert {
+        "overhead",
+        "cohort",
+        "tiny",
+        "device",
+        "startup",
+        "rec",
+        "vision-round",
+        "memory",
+        "store",
+        "growth",
+    } <= set(names)
 
 
 def test_one_that_is_not_there(equipoise: Equipoise) -> None:
@@ -38,6 +51,12 @@ def test_one_whose_data_is_not_here_is_left_out_with_the_reason(equipoise: Equip
     done = equipoise("bench", "rec", "--json")
     assert done.json == []
     assert "left out: MovieLens-1M" in done.err
+
+
+def test_what_auto_means_is_said_above_the_table(equipoise: Equipoise) -> None:
+    device, header = equipoise("bench", "rec").out.splitlines()
+    assert device.startswith(f"engine.device=auto: {resolved('auto')} (")
+    assert header.startswith("benchmark")
 
 
 def test_a_profile_beside_the_document(equipoise: Equipoise) -> None:

@@ -14,6 +14,7 @@ NAMES = {
     "cohort": "50 clients of a small CNN, against a plain loop",
     "tiny": "1000 clients of logistic regression and a small MLP, against a plain loop",
     "together": "whether the cost model chooses the faster path: clients along one axis, or one by one",
+    "device": "whether the faster path is chosen on the device that engine.device=auto means here",
     "startup": "from the command to the first finished round",
     "vision-round": "two views and four terms, against transforms image by image",
     "fuse": "six servers on trained clients, against training these clients",

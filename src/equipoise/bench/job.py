@@ -20,6 +20,7 @@ from torch.nn import functional as F
 from equipoise.client.batches import batches
 from equipoise.config.check import check
 from equipoise.config.schema import Config
+from equipoise.core.device import CPU
 from equipoise.core.values import Indices, Samples, State
 from equipoise.data.inputs import PixelInputs
 from equipoise.kind.samples.site import SampleSite
@@ -92,8 +93,9 @@ class BenchmarkJob:
 def make_job(
     settings: dict[str, Any], shape: tuple[int, int, int], sizes: Sequence[int], n_classes: int = 10
 ) -> BenchmarkJob:
-    """A job on random images; client k has sizes[k] of them."""
-    config, draw, total = check(settings), np.random.default_rng(0), sum(sizes)
+    """A job on random images; client k has sizes[k] of them. All programs use the CPU unless settings say otherwise."""
+    placed = {**settings, "engine": {"device": CPU, **settings.get("engine", {})}}
+    config, draw, total = check(placed), np.random.default_rng(0), sum(sizes)
     pixels = draw.integers(0, 256, (total, *shape), dtype=np.uint8)
     labels = draw.integers(0, n_classes, total)
     owned = np.split(np.arange(total), np.cumsum(sizes)[:-1])

@@ -34,7 +34,10 @@ class Goal:
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """One line of the table. `ours` and `theirs` are medians in `unit`; `figures` are the scores of both outcomes."""
+    """One line of the table. `ours` and `theirs` are medians in `unit`; `figures` are the scores of both outcomes.
+
+    `limit` is the ratio of bare processes that only train, where they were timed in the same run.
+    """
 
     name: str
     what: str
@@ -47,6 +50,7 @@ class BenchmarkResult:
     figures: tuple[float, float] | None = None
     tolerance: float = 1e-3
     note: str = ""
+    limit: float | None = None
 
     @property
     def is_met(self) -> bool:
@@ -64,6 +68,10 @@ class BenchmarkResult:
         return asdict(self) | {"goal": str(self.goal), "is_met": self.is_met, "is_alike": self.is_alike}
 
 
+SETTLE = 0.5
+"""Seconds before a side begins: the threads of the side before it go on spinning for a while, on cores it needs."""
+
+
 @dataclass
 class Timing:
     """The seconds of one side, and the score of its last outcome."""
@@ -73,6 +81,7 @@ class Timing:
     figure: float = 0.0
 
     def go(self) -> Any:
+        time.sleep(SETTLE)
         began = time.perf_counter()
         found = self.way()
         self.seconds.append(time.perf_counter() - began)
@@ -92,6 +101,11 @@ def by_turns(ways: Sequence[Side], repeats: int, score: Callable[[Any], float] =
     for one in found:
         one.figure = score(one.go())
     return found
+
+
+def speedup(ours: Timing, theirs: Timing) -> float:
+    """The median over pairs of theirs/ours, without the first pair."""
+    return statistics.median(t / o for o, t in zip(ours.seconds[1:], theirs.seconds[1:], strict=True))
 
 
 def compared(name: str, what: str, ours: Timing, theirs: Timing, goal: Goal, **more: Any) -> BenchmarkResult:

@@ -21,6 +21,6 @@ def run(repeats: int) -> Iterator[BenchmarkResult]:
         settings = {"model": model, "client": {"epochs": 1, "batch": 32, "lr": 0.01}, "rounds": 1}
         job = make_job(settings | {"partition": {"clients": 1}}, (3, 32, 32), [images])
         with Ours(job) as ours:
-            mine, bare = by_turns([ours, plain(job, channels_last=True)], repeats, job.loss)
+            mine, bare = by_turns([ours, plain(job)], repeats, job.loss)
         what = f"{name}, {images} images, batch 32, against a bare loop"
         yield compared(f"overhead/{name}", what, mine, bare, Goal("at most", 1.03), tolerance=1e-2)

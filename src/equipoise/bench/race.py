@@ -1,7 +1,8 @@
 """A contest: one round of the same job, in Equipoise, in a plain PyTorch loop, and in any other program that is given.
 
 All programs train on the same tensors in the same order and take turns in one run. Equipoise uses one worker per core.
-The plain loop runs with one thread and with all; the faster one counts.
+The plain loop runs with one thread and with all; the faster one counts. A limit is no contestant: the ratio that it
+reaches is noted beside ours.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise.bench.job import BenchmarkJob, Program
-from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
+from equipoise.bench.measure import BenchmarkResult, Goal, Timing, by_turns, compared, speedup
 from equipoise.bench.ours import Ours, where
 from equipoise.bench.plain import plain
 from equipoise.core.machine import cores
 
-PLAIN = "plain"
+PLAIN, LIMIT = "plain", "limit"
+"""Kinds of programs: the yardstick, and programs that only train and leave out the rest of a round."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,23 @@ def race(
         times = dict(zip(programs, by_turns(list(programs.values()), repeats, job.loss), strict=True))
         note = where(job.site, ours.tasks)
     for kind, goal in wanted.items():
-        theirs = {name: timed for name, timed in times.items() if name.startswith(kind)}
-        if theirs:
-            best = min(theirs, key=lambda name: theirs[name].median)
+        best = _fastest(times, kind)
+        if best is not None:
             name, text = f"{contest.name}/{kind}", f"{contest.what}; against {best}"
-            yield compared(name, text, times["ours"], theirs[best], Goal("at least", goal), note=note)
+            more = _with_limit(note, times, times[best])
+            yield compared(name, text, times["ours"], times[best], Goal("at least", goal), **more)
+
+
+def _fastest(times: Mapping[str, Timing], kind: str) -> str | None:
+    """The fastest program of a kind; None if there is none."""
+    names = [name for name in times if name.startswith(kind)]
+    return min(names, key=lambda name: times[name].median, default=None)
+
+
+def _with_limit(note: str, times: Mapping[str, Timing], theirs: Timing) -> dict[str, Any]:
+    """The note of a result; if a limit was timed, its ratio to the other program too."""
+    name = _fastest(times, LIMIT)
+    if name is None:
+        return {"note": note}
+    ratio = speedup(times[name], theirs)
+    return {"limit": ratio, "note": f"{name} {ratio:.3g}×; {note}"}

@@ -1,4 +1,4 @@
-"""The conditions of a measurement: version, commit if known, processor, cores, memory, torch."""
+"""The conditions of a measurement: version, commit if known, processor, cores, memory, torch, device."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 import torch
 
 from equipoise import __version__
+from equipoise.config.check import check
 from equipoise.core.machine import cores
+from equipoise.run.placed import described_device
 
 
 @cache
@@ -24,6 +26,7 @@ def surroundings() -> dict[str, str | int | float]:
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "torch": torch.__version__,
         "capability": torch.backends.cpu.get_cpu_capability(),
+        "device": described_device(check({})),
     }
 
 

@@ -1,4 +1,4 @@
-"""A test of the cost model: does it choose the faster path, clients along one axis or one by one?
+"""A test of the CPU's cost model: does it choose the faster path, clients along one axis or one by one?
 
 For each model both paths are timed with one thread. The ratio is the speed-up of the chosen path over the other.
 """
@@ -11,6 +11,8 @@ from typing import Any
 from equipoise.bench.job import BenchmarkJob, make_job
 from equipoise.bench.measure import BenchmarkResult, Goal, by_turns, compared
 from equipoise.bench.ours import Ours
+from equipoise.core.device import Device
+from equipoise.run.placed import described_device
 
 CLIENTS = 64
 CASES: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
@@ -24,23 +26,30 @@ CASES: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
 
 
 def run(repeats: int) -> Iterator[BenchmarkResult]:
-    for name, (model, shape) in CASES.items():
-        chosen = _job(model, shape, None)
-        is_together = chosen.site.together > 1
-        other = _job(model, shape, 1 if is_together else CLIENTS // 4)
-        with Ours(chosen) as ours, Ours(other) as rival:
-            mine, theirs = by_turns([ours, rival], repeats, chosen.loss)
-        ways = ("together", "apart") if is_together else ("apart", "together")
-        what = f"{CLIENTS} clients of {name}: {ways[0]} was chosen, against {ways[1]}"
-        yield compared(f"together/{name}", what, mine, theirs, Goal("at least", 1.0), tolerance=1e-2)
+    for case in CASES:
+        yield chosen_path("together", case, Device(), repeats)
 
 
-def _job(model: dict[str, Any], shape: tuple[int, int, int], together: int | None) -> BenchmarkJob:
+def chosen_path(benchmark: str, case: str, device: Device, repeats: int) -> BenchmarkResult:
+    """The path that is chosen for a case on a device, by turns with the other path."""
+    chosen = _job(case, device, None)
+    is_together = chosen.site.together > 1
+    other = _job(case, device, 1 if is_together else CLIENTS // 4)
+    with Ours(chosen) as ours, Ours(other) as rival:
+        mine, theirs = by_turns([ours, rival], repeats, chosen.loss)
+    ways = ("together", "apart") if is_together else ("apart", "together")
+    place = described_device(chosen.config)
+    what = f"{CLIENTS} clients of {case} on {place}: {ways[0]} was chosen, against {ways[1]}"
+    return compared(f"{benchmark}/{case}", what, mine, theirs, Goal("at least", 1.0), tolerance=1e-2)
+
+
+def _job(case: str, device: Device, together: int | None) -> BenchmarkJob:
+    model, shape = CASES[case]
     settings = {
         "model": model,
         "client": {"epochs": 1, "batch": 10, "lr": 0.05, "momentum": 0},
         "rounds": 1,
         "partition": {"clients": CLIENTS},
-        "engine": {"name": "local", "together": together},
+        "engine": {"name": "local", "device": device.name, "together": together},
     }
     return make_job(settings, shape, [30] * CLIENTS)

@@ -50,6 +50,9 @@ def bench(
     if as_json:
         print_json(found)
     else:
+        from equipoise.bench.surroundings import surroundings  # imports torch, as every benchmark does
+
+        print(f"engine.device=auto: {surroundings()['device']}")
         print(table(found))
         for one in found:
             if one["note"]:

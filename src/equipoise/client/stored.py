@@ -4,13 +4,15 @@
 
 A device keeps all samples, pixels as bytes, if they take less than a quarter of its memory; then no image is copied
 during training. Otherwise the rows of each batch are copied from pinned memory. Samples of a kind that cannot be
-prepared on every device are prepared on the CPU before they are copied.
+prepared on every device are prepared on the CPU before they are copied. On the CPU small sets are prepared once, so
+that a step without augmented views takes only rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import torch
 from torch import Tensor
@@ -21,6 +23,8 @@ from equipoise.data.inputs import Inputs
 
 SHARE = 4
 """Samples stay on the device if they take less than one part in so many of its memory."""
+PREPARED = 2**27
+"""Samples are prepared once on the CPU if they take at most so many bytes as the network takes them."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class StoredSamples:
 
     def prepared(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Inputs as the network takes them, and labels, of rows [N]; their numbers are where `is_resident` says."""
+        if self._ready is not None:
+            return self._ready.index_select(0, rows), torch.from_numpy(self.samples.labels[rows.numpy()])
         stored, labels = self.taken(rows)
         return (stored if self._is_prepared else self.inputs.prepare(stored)), labels
 
@@ -51,6 +57,14 @@ class StoredSamples:
     def is_resident(self) -> bool:
         """Whether rows are taken on the device; otherwise their numbers are needed on the CPU."""
         return self._resident is not None
+
+    @cached_property
+    def _ready(self) -> Tensor | None:
+        """All inputs as a network takes them, in memory; None if they are too large, or trained on elsewhere."""
+        n, shape = len(self.samples), self.inputs.shape(self.samples.inputs)
+        if not self.device.is_cpu or 4 * n * prod(shape) > PREPARED:
+            return None
+        return self.inputs.prepare(self.samples.inputs)
 
     @property
     def _is_prepared(self) -> bool:

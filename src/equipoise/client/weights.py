@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.utils._pytree import tree_map
 
 from equipoise.client.feed import Feed, Steps
+from equipoise.client.mapped import Called, mapped
 from equipoise.client.optimiser import ON_CPU, Clipped, clipped, descend, each_clipped, restored, start_buffers
 from equipoise.client.recipe import Recipe
 from equipoise.config.blocks import ClientOptions
@@ -109,7 +109,7 @@ class Together:
         self, recipe: Recipe, feeds: Sequence[Feed], starts: Sequence[Start], trained: Collection[str] | None
     ) -> None:
         model, options, self.device = recipe.model, recipe.config.client, recipe.device
-        self.model, self.forward = model.train(), recipe.forward
+        self.model, self.called, self.forward = model.train(), Called(model), recipe.forward
         self.rows = [feed.rows for feed in feeds if feed.rows is not None]
         self.tables = getattr(model, "tables", ()) if self.rows else ()
         self.counts = self.device.there(torch.from_numpy(np.stack([feed.counts for feed in feeds])))
@@ -143,16 +143,14 @@ class Together:
         frozen = {name: param[:n] for name, param in self.params.items()}
         self.leaves = {name: frozen.pop(name).detach().requires_grad_() for name in self.moving}
         progress = self.device.there(torch.from_numpy(steps.progress).float())
-        axes = tree_map(lambda part: None if part is None else 0, batch)
 
-        def one(params: State, batch: Any, progress: Tensor, counts: Tensor) -> dict[str, Any]:
-            forward = self.forward(lambda *inputs: functional_call(self.model, dict(params), inputs))
+        def one(params: State, batch: Any, progress: Tensor, counts: Tensor) -> Losses:
+            forward = self.forward(lambda *inputs: self.called(params, inputs))
             net = Net(forward, params, partial(_with_weights, self.model))
             moment = Moment(progress, counts, epoch)  # type: ignore[arg-type]
-            return _flat(objective(net, batch, received, moment))
+            return objective(net, batch, received, moment)
 
-        mapped = torch.vmap(one, in_dims=(0, axes, 0, 0))
-        return _losses(mapped({**frozen, **self.leaves}, batch, progress, self.counts[:n]))
+        return mapped(one, {**frozen, **self.leaves}, batch, progress, self.counts[:n])
 
     def clip(self, own: Sequence[State], clip: float | None, joint: bool) -> Clipped:
         return each_clipped(list(self.leaves.values()), own, clip, joint)
@@ -184,14 +182,3 @@ def _with_weights(model: nn.Module, weights: State, *inputs: Tensor) -> Any:
             return functional_call(model.eval(), named, inputs)
     finally:
         model.train(was_training)
-
-
-def _flat(losses: Losses) -> dict[str, Any]:
-    align = {} if losses.align is None else {"align": losses.align}
-    maps = {"parts": losses.parts, "memory": losses.memory, "measured": losses.measured}
-    return {"base": losses.base, "hit": losses.hit, **align, **{name: dict(part) for name, part in maps.items()}}
-
-
-def _losses(found: Mapping[str, Any]) -> Losses:
-    maps = (found[name] for name in ("memory", "measured"))
-    return Losses(found["base"], found.get("align"), found["parts"], found["hit"], *maps)

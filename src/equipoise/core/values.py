@@ -93,7 +93,8 @@ class ClientState:
     @classmethod
     def of(cls, groups: Mapping[str, State], handle: str = "") -> ClientState:
         """Build a state from its groups; missing groups are empty."""
-        return cls(**{name: groups.get(name, {}) for name in GROUPS}, handle=handle)
+        model, optimiser, policy, memory, report = (groups.get(name, {}) for name in GROUPS)
+        return cls(model, optimiser, policy, memory, report, handle)
 
 
 GROUPS = tuple(group.name for group in fields(ClientState) if group.name != "handle")

@@ -7,11 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from equipoise.core.codec import Message, flatten, unflatten
 from equipoise.core.errors import ClientError, EquipoiseError
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Question, Result, State, Task
 
+METRICS, COUNTS = "numbers/metrics", "numbers/counts"
+"""Tables of what many clients measured, and of their samples of each class."""
 SENT, ROWS = "sent", "rows"
 """What is in a result beside the client's own state: the model that it sends, and which rows of tables those are."""
 
@@ -40,11 +43,25 @@ def tasks_of(message: Message, shared: State) -> list[Task]:
 
 def results_message(results: Sequence[Result], events: Sequence[Event] = ()) -> Message:
     """A model that is sent and kept alike travels once. `events` are what happened on the way."""
-    header = [_header(result) for result in results]
+    names, table = _numbers(results)
+    header = [_header(result, bool(table)) for result in results]
     own = [result.own if isinstance(result, ClientUpdate) else ClientState() for result in results]
     groups = [{**state.groups(), **_sent(result)} for state, result in zip(own, results, strict=True)]
     seen = {"events": [asdict(event) for event in events]} if events else {}
-    return {"results": header} | seen | _handles(own), flatten(_stacked(groups))
+    return {"results": header, "names": names} | seen | _handles(own), flatten(_stacked(groups)) | table
+
+
+def _numbers(results: Sequence[Result]) -> tuple[list[str], dict[str, Tensor]]:
+    """What many clients measured, as tables: names, and numbers [K, names] and counts [K, classes]. Empty if they are
+    few, or do not have the same names; then each header has its own."""
+    updates = [result for result in results if isinstance(result, ClientUpdate)]
+    first = updates[0] if len(updates) == len(results) > 1 else None
+    if first is None or any(
+        update.metrics.keys() != first.metrics.keys() or len(update.counts) != len(first.counts) for update in updates
+    ):
+        return [], {}
+    measured = torch.tensor([list(update.metrics.values()) for update in updates], dtype=torch.float64)
+    return list(first.metrics), {METRICS: measured, COUNTS: torch.tensor([list(update.counts) for update in updates])}
 
 
 def _sent(result: Result) -> dict[str, State]:
@@ -64,7 +81,14 @@ def results_of(message: Message) -> list[Result]:
         what, where, fix = header["raised"]
         raise ClientError(what, where=where, fix=fix)
     headers = header["results"]
-    groups = _unstacked(unflatten(tensors), len(headers))
+    if METRICS in tensors:
+        rows = zip(headers, tensors[METRICS].tolist(), tensors[COUNTS].tolist(), strict=True)
+        headers = [
+            {**known, "metrics": dict(zip(header["names"], measured, strict=True)), "counts": counts}
+            for known, measured, counts in rows
+        ]
+    states = {name: tensor for name, tensor in tensors.items() if name not in (METRICS, COUNTS)}
+    groups = _unstacked(unflatten(states), len(headers))
     handles = header.get("handles") or [""] * len(headers)
     return [_result(*parts) for parts in zip(headers, groups, handles, strict=True)]
 
@@ -73,11 +97,11 @@ def events_of(message: Message) -> list[Event]:
     return [Event(**event) for event in message[0].get("events", ())]
 
 
-def _header(result: Result) -> dict[str, Any]:
+def _header(result: Result, has_table: bool) -> dict[str, Any]:
     if isinstance(result, ClientFailure):
         return {"client": result.client, "failure": result.kind, "error": result.error}
-    known = {"client": result.client, "samples": result.samples, "metrics": dict(result.metrics)}
-    return known | {"counts": list(result.counts)}
+    known: dict[str, Any] = {"client": result.client, "samples": result.samples}
+    return known if has_table else known | {"metrics": dict(result.metrics), "counts": list(result.counts)}
 
 
 def _result(header: Mapping[str, Any], groups: Mapping[str, State], handle: str) -> Result:
@@ -119,7 +143,7 @@ def _unstacked(groups: Mapping[str, State], n: int) -> list[dict[str, State]]:
         if place != "all":
             own[int(place)][name] = group
             continue
-        for key, tensor in group.items():
-            for state, part in zip(own, tensor.unbind(), strict=True):
-                state[name] = {**state.get(name, {}), key: part}
+        columns = [tensor.unbind() for tensor in group.values()]
+        for state, row in zip(own, zip(*columns, strict=True), strict=True):
+            state[name] = dict(zip(group, row, strict=True))
     return own

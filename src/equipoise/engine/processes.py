@@ -7,6 +7,7 @@ Nothing waits for a process that is gone.
 
 from __future__ import annotations
 
+import gc
 import json
 import mmap
 import os
@@ -97,6 +98,8 @@ class Processes:
         self._busy: dict[int, Busy] = {}
         self._events: list[Event] = []
         PULSE.others = self._pulse
+        gc.collect()
+        gc.freeze()  # thousands of results a round would have everything that was imported looked through again
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Workers start at once. Work on earlier tasks that is still going on is abandoned."""
@@ -127,6 +130,7 @@ class Processes:
 
     def close(self) -> None:
         PULSE.others = nobody
+        gc.unfreeze()
         self._abandon()
         for worker in self._idle:
             worker.close()

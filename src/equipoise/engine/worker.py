@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -48,6 +49,8 @@ def main() -> None:
     PULSE.share(pulse)
     common, own = map(Slab, descriptors)
     node = started(site, device)
+    gc.collect()
+    gc.freeze()  # what was imported stays: it is not looked through again and again
     if is_profiled:
         WATCH.start()
     while (message := receive(parent)) is not None:

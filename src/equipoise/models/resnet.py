@@ -33,6 +33,22 @@ class StridedProjection(nn.Conv2d):
         return super().forward(picked.contiguous(memory_format=torch.channels_last))
 
 
+def with_gradient_alike(y: Tensor) -> Tensor:
+    """The same tensor; if it is in channels-last order, its gradient is put into that order when it comes.
+
+    Pooling and the strided shortcut send gradients back in the other order, in which that of a ReLU takes ten times as
+    long. The numbers are the same.
+    """
+    is_one = y.requires_grad and not torch._C._functorch.is_batchedtensor(y)
+    if is_one and y.is_contiguous(memory_format=torch.channels_last):
+        y.register_hook(_channels_last)  # type: ignore[no-untyped-call]
+    return y
+
+
+def _channels_last(gradient: Tensor) -> Tensor:
+    return gradient.contiguous(memory_format=torch.channels_last)
+
+
 class ResidualBlock(nn.Module):
     """y = relu(conv(relu(conv(x))) + shortcut(x)), with normalisation after each convolution."""
 
@@ -46,7 +62,7 @@ class ResidualBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         y = F.relu(self.norm1(self.conv1(x)))
-        return F.relu(self.norm2(self.conv2(y)) + self.shortcut(x))
+        return with_gradient_alike(F.relu(self.norm2(self.conv2(y)) + self.shortcut(x)))
 
 
 def resnet8(options: ResnetOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipoise.bench.measure import BenchmarkResult, Goal, Timing, by_turns, compared
+from equipoise.bench.measure import BenchmarkResult, Goal, Timing, by_turns, compared, speedup
 
 
 def test_sides_take_turns_and_the_last_outcome_is_scored_when_the_clock_has_stopped():
@@ -34,6 +34,7 @@ def test_the_ratio_is_the_median_over_pairs_without_the_first():
     faster = compared("x", "what", ours, theirs, Goal("at least", 5))
     assert (faster.ratio, faster.spread) == (6.0, (2.0, 10.0))
     assert (faster.ours, faster.theirs) == (2, 10)
+    assert speedup(ours, theirs) == 6.0
     dearer = compared("x", "what", ours, theirs, Goal("at most", 0.1))
     assert (dearer.ratio, dearer.spread) == (pytest.approx(1 / 6), (0.1, 0.5))
 

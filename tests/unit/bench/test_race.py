@@ -27,6 +27,7 @@ def test_ours_is_timed_against_a_plain_loop():
     assert result.is_alike
     assert str(result.goal) == "≥ 1"
     assert "forward" in result.note  # where our time goes
+    assert result.limit is None
 
 
 def test_other_programs_that_are_given_are_timed_in_the_same_run():
@@ -40,6 +41,14 @@ def test_other_programs_that_are_given_are_timed_in_the_same_run():
     assert results["small/other"].ours == results["small/plain"].ours
 
 
+def test_the_fastest_limit_is_noted_and_is_no_contestant():
+    contest = small()
+    limits = {"limit: nothing": lambda: contest.job.start, "limit: everything": plain(contest.job)}
+    (result,) = race(contest, 1, limits)
+    assert result.name == "small/plain"
+    assert result.note.startswith(f"limit: nothing {result.limit:.3g}×; ")
+
+
 def test_a_program_that_did_other_work_is_seen():
     contest = small()
     results = race(contest, 1, {"idle": lambda: contest.job.start}, {"idle": 1.0})
@@ -48,7 +57,7 @@ def test_a_program_that_did_other_work_is_seen():
 
 def test_the_contests_that_there_are():
     (contest,) = cohort()
-    assert (contest.name, contest.job.n_clients, contest.goal) == ("cohort", 50, 1.6)
+    assert (contest.name, contest.job.n_clients, contest.goal) == ("cohort", 50, 1.3)
     assert [(each.name, each.job.n_clients) for each in tiny()] == [("tiny-logistic", 1000), ("tiny-mlp", 1000)]
 
 

@@ -44,7 +44,7 @@ def job_of(model: str, **engine: object) -> BenchmarkJob:
 def test_ours_and_the_plain_loop_come_to_the_same_model(model):
     job = job_of(model)
     with Ours(job) as ours:
-        mine, theirs = ours(), plain(job, channels_last=True)()
+        mine, theirs = ours(), plain(job)()
     assert job.loss(mine) == pytest.approx(job.loss(theirs), rel=1e-4)
     assert job.loss(mine) != pytest.approx(job.loss(job.start), rel=1e-3)
     for name, tensor in theirs.items():
