@@ -208,6 +208,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("ours, theirs, unit", "medians of both sides"),
         ("goal, is_met", "what the ratio is to be, and whether it is"),
         ("figures, tolerance, is_alike", "what both sides came out with, and whether that is the same; null: nothing"),
+        ("limit", "the ratio that bare processes reached in the same run; null: not timed"),
         ("note", "what else there is to say"),
     ],
     "presets": [

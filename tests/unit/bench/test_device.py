@@ -52,7 +52,8 @@ def test_clients_that_stay_apart_are_timed_against_a_quarter_of_them_together(mo
 def test_the_device_has_finished_before_a_clock_is_read(monkeypatch):
     heard: list[str] = []
     monkeypatch.setattr(Device, "wait", lambda self: heard.append("wait"))
-    monkeypatch.setattr(measure, "time", SimpleNamespace(perf_counter=lambda: heard.append("clock") or len(heard)))
+    clock = SimpleNamespace(perf_counter=lambda: heard.append("clock") or len(heard), sleep=lambda _: None)
+    monkeypatch.setattr(measure, "time", clock)
     together.chosen_path("device", "logistic", Device(), 1)
     assert heard == ["clock", "wait", "clock"] * 4  # two sides, a warm-up and a turn
 
