@@ -13,23 +13,19 @@ from equipoise.core.arithmetic import require_precision
 from equipoise.core.device import device_of, devices
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.values import Event
+from equipoise.engine.node import HALVED
 from equipoise.engine.settings import ProcessesOptions
-
-HALVED = "axis-halved"
-"""The event of a device that had no memory for so many clients on one axis."""
 
 
 def placed(config: Config) -> Config:
     """The configuration with its device resolved; a device or a precision that is not there is refused."""
-    engine = config.engine
-    changes: dict[str, object] = {}
+    engine, name = config.engine, config.engine.device
     if isinstance(engine, ProcessesOptions) and engine.devices is not None:
         _require_devices(engine.devices)
-        changes["device"] = engine.devices[0] if engine.device == "auto" else device_of(engine.device).name
-    else:
-        changes["device"] = device_of(engine.device).name
-    require_precision(engine.precision, device_of(str(changes["device"])))
-    return config.model_copy(update={"engine": engine.model_copy(update=changes)})
+        name = engine.devices[0] if name == "auto" else name
+    device = device_of(name)
+    require_precision(engine.precision, device)
+    return moved(config, device.name)
 
 
 def _require_devices(names: Iterable[str]) -> None:
