@@ -15,9 +15,8 @@ from equipoise.config.check import check
 from equipoise.core.device import device_of
 from equipoise.core.errors import ClientError, ConfigError
 from equipoise.core.values import Event
-from equipoise.engine.node import HALVED
 from equipoise.run.build import build
-from equipoise.run.placed import moved, repeated
+from equipoise.run.placed import HALVED, moved, repeated
 from equipoise.store import read
 from equipoise.store.database import open_store
 from tests.conftest import numbers, tiny

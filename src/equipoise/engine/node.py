@@ -29,8 +29,6 @@ from equipoise.engine.messages import error_message, results_message, tasks_of
 from equipoise.kind.site import Arrays, Site
 from equipoise.method.resolve import resolve
 
-HALVED = "axis-halved"
-"""The event of a device that had no memory for so many clients on one axis."""
 DETERMINISTIC = "choose another model or method, or set engine.deterministic=false"
 FIRST_LOSSES = Question("first-losses", through="own")
 """Asks a client for the losses of its first batch, without training."""
@@ -142,7 +140,7 @@ class Node:
                 raise ClientError(what, where=f"checkpoint {step + 1}", fix=fix)
             self.axis = -(-n // 2)
             text = f"{self.device.name} has no memory for {n} clients on one axis: {self.axis} from now on"
-            self._events.append(Event(HALVED, text, step, detail={"together": self.axis}))
+            self._events.append(Event("axis-halved", text, step, detail={"together": self.axis}))
         self._train(tasks)
 
     def _settled(self) -> list[Result]:

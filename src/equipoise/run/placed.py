@@ -13,8 +13,10 @@ from equipoise.core.arithmetic import require_precision
 from equipoise.core.device import device_of, devices
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.values import Event
-from equipoise.engine.node import HALVED
 from equipoise.engine.settings import ProcessesOptions
+
+HALVED = "axis-halved"
+"""The event of a device that had no memory for so many clients on one axis."""
 
 
 def placed(config: Config) -> Config:
