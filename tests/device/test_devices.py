@@ -97,6 +97,7 @@ def test_the_device_is_recorded_and_part_of_what_a_run_is(equipoise: Equipoise, 
         (["engine=processes", "engine.devices=sim:0,sim:0"], "'sim:0' stands there twice"),
         (["engine=processes", "engine.devices=[sim,'sim:0']"], "'sim:0' stands there twice"),
         (["engine=processes", "engine.devices=sim:0,tpu:0"], "there is no device 'tpu:0' here"),
+        (["engine=processes", "engine.devices=sim:0,cpu"], "'cpu' is of another kind than engine.device=sim:0"),
         (["engine.devices=sim:0"], "engine.devices"),
         (["engine.together=100000000", "engine.device=sim"], "and sim has"),
     ],
@@ -139,6 +140,25 @@ def test_workers_take_all_devices_of_a_kind_or_those_that_are_listed() -> None:
     assert of("engine.device=sim:1") == ["sim:1"]
     assert of("engine.devices=sim:1,sim:0") == ["sim:1", "sim:0"]
     assert of("engine.device=cpu") == ["cpu"]
+
+
+def test_a_cohort_is_divided_among_the_devices() -> None:
+    def axis(*settings: str) -> int:
+        return build(tiny("partition.clients=8", "data.limit=320", "partition.alpha=1000", *settings)).site.together
+
+    assert axis("engine.device=sim") == 8
+    assert axis("engine.device=sim", "engine=processes") == 4
+    assert axis("engine.devices=sim:0", "engine=processes", "engine.workers=4") == 2
+
+
+@pytest.mark.parametrize("settings", [("engine.precision=bf16",), ("engine=processes", "engine.devices=sim:0,sim:1")])
+def test_a_run_that_is_moved_takes_what_the_other_device_has(sim, settings: tuple[str, ...]) -> None:
+    config = placed(tiny("engine.device=sim", *settings))
+    there = moved(config, "cpu").engine
+    assert (there.device, getattr(there, "devices", None)) == ("cpu", None)
+    assert there.precision == config.engine.precision
+    with sim.lacking(torch.bfloat16):
+        assert moved(config, "sim").engine.precision == "fp32"
 
 
 def test_two_devices_give_the_numbers_of_one(process: Equipoise) -> None:

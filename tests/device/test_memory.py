@@ -131,3 +131,14 @@ def test_results_come_home_one_by_one_where_there_is_no_room_to_pack_them(sim) -
     with sim.limited(sim.memory_allocated(0) + 100):
         back = device.home(there)
     assert all(torch.equal(one, other) for one, other in zip(back, tensors, strict=True))
+
+
+def test_a_full_device_is_not_a_lost_one(sim) -> None:
+    device = device_of("sim")
+    taken = torch.empty(2**16, device="sim")
+    with sim.limited(sim.memory_allocated(0)):
+        assert device.is_there()
+    sim.lose(0)
+    assert not device.is_there()
+    sim.restore(0)
+    assert len(taken) == 2**16

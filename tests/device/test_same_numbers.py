@@ -82,7 +82,8 @@ def test_dropout_is_drawn_on_the_cpu(sim) -> None:
     def dropping(options, shape, n_classes):
         layers = [nn.Flatten(), nn.Linear(192, 16), nn.ReLU(), nn.Dropout(0.4)]
         by_channel = [nn.Unflatten(1, (4, 4)), nn.Dropout1d(0.3), nn.Flatten()]
-        return Classifier(nn.Sequential(*layers, *by_channel), 16, n_classes)
+        convolved = [nn.Conv2d(3, 3, 3, padding=1), nn.Dropout(0.2)]  # in channels-last order
+        return Classifier(nn.Sequential(*convolved, *layers, *by_channel), 16, n_classes)
 
     config = tiny("model=dropping")
     with sim.counting() as counted:

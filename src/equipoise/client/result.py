@@ -57,7 +57,8 @@ class EndedTraining:
         seconds: float,
     ) -> None:
         self.recipe, self.order, self.trainees, self.trace, self.seconds = recipe, order, trainees, trace, seconds
-        self.weights, self.stacked = weights, weights.stacked()
+        model, buffers = weights.stacked()
+        self.weights, self.stacked = weights, (model, buffers if recipe.keeps_buffers else {})
 
     def unread(self) -> Unread:
         ends = [(trainee.policy, trainee.feed.unread()) for trainee in self.trainees]
@@ -67,13 +68,16 @@ class EndedTraining:
         """One result per task, in the order of the tasks."""
         self.trace.settle(home.numbers)
         stop_non_finite(self.trainees, self.trace)
-        found = {}
+        found: dict[int, Result] = {}
         states, means = self.weights.states(home.stacked), self.trace.means()
         for place, trainee, own, end, measured in zip(self.order, self.trainees, states, home.ends, means, strict=True):
+            if trainee.failure is not None:
+                found[place] = trainee.failure
+                continue
             policy, memory = end
             trainee.feed.settle(memory)
             kept = Kept(*own, policy, trainee.feed.memory())
-            found[place] = _result(self.recipe, trainee, kept, measured | {"seconds": self.seconds})
+            found[place] = _update(self.recipe, trainee, kept, measured | {"seconds": self.seconds})
         WATCH.lap("update")
         return [found[place] for place in range(len(found))]
 
@@ -93,9 +97,7 @@ def stop_non_finite(trainees: Sequence[Trainee], trace: Trace) -> None:
             trainees[k].failure = _failure(trainees[k], found)
 
 
-def _result(recipe: Recipe, trainee: Trainee, kept: Kept, measured: Mapping[str, float]) -> Result:
-    if trainee.failure is not None:
-        return trainee.failure
+def _update(recipe: Recipe, trainee: Trainee, kept: Kept, measured: Mapping[str, float]) -> ClientUpdate:
     feed, task = trainee.feed, trainee.task
     memory: State = dict(kept.memory)
     report: State = dict(feed.report())
@@ -105,7 +107,7 @@ def _result(recipe: Recipe, trainee: Trainee, kept: Kept, measured: Mapping[str,
         report = {**report, **(recipe.report(done) if recipe.report else {})}
     policy, memory, report = map(contiguous_copies, (kept.policy, memory, report))
     sent, mine = _parted(recipe, kept.model)
-    own = ClientState(mine, kept.buffers if recipe.keeps_buffers else {}, policy, memory, report)
+    own = ClientState(mine, kept.buffers, policy, memory, report)
     metrics = {**measured, **feed.numbers(), "samples": feed.samples}
     tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
     held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}
@@ -119,7 +121,7 @@ def _parted(recipe: Recipe, model: State) -> tuple[State, State]:
     if not recipe.personal:
         return model, {}
     sent = {name: tensor for name, tensor in model.items() if name not in recipe.personal}
-    return sent, {name: model[name] for name in model if name in recipe.personal}
+    return sent, {name: model[name].clone() for name in model if name in recipe.personal}
 
 
 def _finished(recipe: Recipe, trainee: Trainee, kept: Kept) -> Finished:

@@ -77,7 +77,9 @@ class Alone:
         descend(self.leaves, self.buffers, options, getattr(self.model, "tables", ()))
 
     def stacked(self) -> tuple[State, State]:
-        """Copies of the weights and of the optimiser's buffers: the network is used again."""
+        """Copies of the weights and of the optimiser's buffers: the network is used again. Gradients are let go."""
+        for param in self.net.params.values():
+            param.grad = None
         return contiguous_copies(self.model.state_dict()), contiguous_copies(self.buffers)
 
     def states(self, home: tuple[State, State]) -> Iterator[tuple[State, State]]:
@@ -161,6 +163,8 @@ class Together:
         descend(self.leaves, buffers, options, getattr(self.model, "tables", ()))
 
     def stacked(self) -> tuple[State, State]:
+        """The weights and buffers of all clients; gradients are let go."""
+        self.leaves = {}
         return self.params, self.buffers
 
     def states(self, home: tuple[State, State]) -> Iterator[tuple[State, State]]:

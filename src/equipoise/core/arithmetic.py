@@ -7,7 +7,6 @@ bf16   the forward pass under autocast; weights, losses, statistics and the opti
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -21,10 +20,15 @@ from equipoise.core.errors import ConfigError, Problem
 
 def require_precision(precision: str, device: Device) -> None:
     """Refuse a precision that the device does not have."""
-    if precision == "tf32" and device.kind != "cuda":
-        raise _lacks(precision, device)
-    if precision == "bf16" and not _has_bf16(device):
-        raise _lacks(precision, device)
+    if not has_precision(precision, device):
+        what = f"{device.name} cannot compute in {precision}"
+        raise ConfigError([Problem("engine.precision", what)], fix="engine.precision=fp32")
+
+
+def has_precision(precision: str, device: Device) -> bool:
+    if precision == "tf32":
+        return device.kind == "cuda"
+    return precision == "fp32" or _has_bf16(device)
 
 
 def _has_bf16(device: Device) -> bool:
@@ -38,11 +42,6 @@ def _has_bf16(device: Device) -> bool:
         return is_known and bool((ones @ ones).isfinite().all())
     except (RuntimeError, TypeError):
         return False
-
-
-def _lacks(precision: str, device: Device) -> ConfigError:
-    what = f"{device.name} cannot compute in {precision}"
-    return ConfigError([Problem("engine.precision", what)], fix="engine.precision=fp32")
 
 
 class Arithmetic(Protocol):
@@ -64,7 +63,6 @@ def prepare(engine: Arithmetic) -> Device:
     torch.set_num_threads(engine.threads)
     torch.use_deterministic_algorithms(engine.deterministic)
     if device.kind == "cuda":
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA starts; for deterministic products
         kind = "tf32" if engine.precision == "tf32" else "ieee"
         torch.backends.cuda.matmul.fp32_precision = kind
         torch.backends.cudnn.conv.fp32_precision = kind  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ makes the host wait. A copy home makes it wait once, however many tensors it bri
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -24,6 +25,9 @@ from equipoise.core.values import State
 
 T = TypeVar("T")
 AUTO, CPU = "auto", "cpu"
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA starts; for deterministic products
+PACKED = 2**26
+"""Most bytes that are pinned for one copy: pinned memory is kept for later ones."""
 ALIGN = 256
 """Bytes at whose multiples tensors begin in packed memory, as device allocators place them."""
 
@@ -87,8 +91,8 @@ class Device:
         """Whether the device still computes."""
         try:
             return bool(torch.ones(1, device=self.torch_device).add(1).item() == 2)
-        except RuntimeError:
-            return False
+        except RuntimeError as error:
+            return is_out_of_memory(error)
 
     def there(self, tree: T) -> T:
         """The tensors of nested mappings and sequences on the device; the host does not wait."""
@@ -118,8 +122,8 @@ class Device:
         moving = [leaves[at] for at in places]
         try:
             sent = _sent(moving, to)
-        except torch.OutOfMemoryError:
-            if to.type != CPU:
+        except RuntimeError as error:
+            if to.type != CPU or not is_out_of_memory(error):
                 raise
             sent = _sent_one_by_one(moving, to)
         for at, tensor in zip(places, sent, strict=True):
@@ -133,7 +137,9 @@ def _sent(tensors: Sequence[Tensor], to: torch.device) -> list[Tensor]:
     if not tensors:
         return []
     starts = [0, *accumulate(-(-tensor.nbytes // ALIGN) * ALIGN for tensor in tensors)]
-    is_pinned = to.type != CPU and can_pin()
+    if starts[-1] > PACKED and to.type != CPU:
+        return _sent_one_by_one(tensors, to)
+    is_pinned = to.type not in (CPU, "mps") and can_pin()
     packed = torch.empty(starts[-1], dtype=torch.uint8, device=tensors[0].device, pin_memory=is_pinned)
     for start, tensor in zip(starts[:-1], tensors, strict=True):
         _at(packed, start, tensor).copy_(tensor.detach())
@@ -142,7 +148,7 @@ def _sent(tensors: Sequence[Tensor], to: torch.device) -> list[Tensor]:
 
 
 def _sent_one_by_one(tensors: Sequence[Tensor], to: torch.device) -> list[Tensor]:
-    """Where a device has no memory left to pack them."""
+    """Where a device has no memory left to pack them, or where they are too large to be pinned; the host waits."""
     return [tensor.detach().to(to) for tensor in tensors]
 
 
@@ -153,7 +159,7 @@ def _at(packed: Tensor, start: int, like: Tensor) -> Tensor:
 
 @cache
 def can_pin() -> bool:
-    """Whether the accelerator copies from pinned memory without making the host wait; Apple's does not."""
+    """Whether the accelerator copies from pinned memory without making the host wait."""
     try:
         return bool(torch.empty(1, pin_memory=True).is_pinned())
     except (RuntimeError, NotImplementedError):

@@ -23,8 +23,7 @@ WHOLE_CHANNELS = (F.dropout1d, F.dropout2d, F.dropout3d)
 
 def drawn_on_cpu(forward: Callable[..., Any], network: nn.Module, device: Device) -> Callable[..., Any]:
     """The same function with dropout masks from the CPU; on the CPU, or without dropout, the function itself."""
-    has_dropout = any(isinstance(module, nn.modules.dropout._DropoutNd) for module in network.modules())
-    if device.is_cpu or not has_dropout:
+    if device.is_cpu or not any(isinstance(module, nn.modules.dropout._DropoutNd) for module in network.modules()):
         return forward
 
     def drawing(*inputs: Any) -> Any:
@@ -51,7 +50,10 @@ class _CpuDropout(TorchFunctionMode):
     ) -> Tensor:
         if p == 0 or not training:
             return x
-        shape = (*x.shape[:2], *[1] * (x.ndim - 2)) if by_channel else x.shape
-        mask = torch.empty(shape, dtype=x.dtype).bernoulli_(1 - p).div_(1 - p)
-        there = self.device.there(mask)
+        if by_channel:
+            mask = torch.empty(*x.shape[:2], *[1] * (x.ndim - 2), dtype=x.dtype)
+        else:
+            mask = torch.empty_like(x, device="cpu")  # in the layout of x: the CPU draws in that order
+        mask.bernoulli_(1 - p)
+        there = self.device.there(mask if p == 1 else mask.div_(1 - p))
         return x.mul_(there) if inplace else x * there

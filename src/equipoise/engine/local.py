@@ -6,11 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from equipoise.core.values import Event, Result, Task
 from equipoise.engine.engine import cohorts
-from equipoise.engine.node import Node
+from equipoise.engine.node import READ_TOGETHER, Node
 from equipoise.kind.site import Site
-
-READ_TOGETHER = 8
-"""Cohorts whose results come home from a device together, so that the host waits once for all of them."""
 
 
 class Local:

@@ -29,6 +29,8 @@ from equipoise.engine.messages import error_message, results_message, tasks_of
 from equipoise.kind.site import Arrays, Site
 from equipoise.method.resolve import resolve
 
+READ_TOGETHER = 8
+"""Cohorts whose results come home from a device together, so that the host waits once for all of them."""
 DETERMINISTIC = "choose another model or method, or set engine.deterministic=false"
 FIRST_LOSSES = Question("first-losses", through="own")
 """Asks a client for the losses of its first batch, without training."""
@@ -41,6 +43,8 @@ class Node:
         self.site, self.recipe = site, site.recipe()
         self.axis = max(1, site.together)
         """How many clients the device has had memory for on one axis."""
+        self.at_once = READ_TOGETHER
+        """Cohorts whose results the device has had memory for while others trained."""
         self._events: list[Event] = []
         self._ended: list[EndedTraining] = []
         """Cohorts that have trained, and whose results are still on the device."""
@@ -64,7 +68,8 @@ class Node:
         except EquipoiseError:
             raise
         except Exception as error:
-            self._require_device(error)
+            if not is_out_of_memory(error):
+                self._require_device(error)
             tasks = [task for cohort in cohorts for task in cohort]
             who = ", ".join(str(task.client) for task in tasks)
             n_samples = sum(self.site.samples(task.client) for task in tasks)
@@ -118,7 +123,7 @@ class Node:
         try:
             brought = tasks if self.kept is None else [self.kept.taken_up(task) for task in tasks]
             self._ended.append(ended_training(self.recipe, brought))
-            if self.device.is_cpu:
+            if self.device.is_cpu or len(self._ended) >= self.at_once:
                 self._results = self._settled()
             return True
         except RuntimeError as error:
@@ -128,12 +133,13 @@ class Node:
 
     def _train_halves(self, tasks: Sequence[Task], n: int) -> None:
         """After a failed attempt at the first `n` of these tasks: make room, and try again on a shorter axis."""
-        had_others = bool(self._ended)
-        self._results = self._settled()
+        others, step = len(self._ended), tasks[0].step
         gc.collect()
         self.device.empty_cache()
-        step = tasks[0].step
-        if not had_others:
+        self._results = self._settled()
+        if others:
+            self.at_once = others
+        else:
             if n == 1:
                 what = f"{self.device.name} has no memory for client {tasks[0].client}, alone on its axis"
                 fix = "a smaller client.batch or model, or engine.precision=bf16"

@@ -98,8 +98,10 @@ class Processes:
         self._busy: dict[int, Busy] = {}
         self._events: list[Event] = []
         PULSE.others = self._pulse
-        gc.collect()
-        gc.freeze()  # thousands of results a round would have everything that was imported looked through again
+        self._has_frozen = gc.get_freeze_count() == 0
+        if self._has_frozen:
+            gc.collect()
+            gc.freeze()  # thousands of results a round would have everything that was imported looked through again
 
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Workers start at once. Work on earlier tasks that is still going on is abandoned."""
@@ -130,7 +132,8 @@ class Processes:
 
     def close(self) -> None:
         PULSE.others = nobody
-        gc.unfreeze()
+        if self._has_frozen:
+            gc.unfreeze()
         self._abandon()
         for worker in self._idle:
             worker.close()
@@ -226,7 +229,9 @@ class Processes:
 
     def _drop_device(self, device: str, step: int) -> None:
         """Give nothing more to a device that does not answer; the others take its work."""
-        self._devices = [each for each in self._devices if each != device]
+        left = [each for each in self._devices if each != device]
+        self.n_workers = max(1, self.n_workers * len(left) // len(self._devices))
+        self._devices = left
         for worker in [worker for worker in self._idle if worker.device == device]:
             self._idle.remove(worker)
             worker.kill()

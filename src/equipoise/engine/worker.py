@@ -8,6 +8,7 @@ import os
 import sys
 
 from equipoise.core.codec import Message
+from equipoise.core.device import device_of
 from equipoise.core.errors import DeviceLost, EngineError, EquipoiseError
 from equipoise.core.pulse import PULSE
 from equipoise.core.stopwatch import WATCH
@@ -37,7 +38,18 @@ def started(site: bytes, device: str) -> Node | Unable:
     try:
         return open_node(site, device)
     except Exception as error:
+        if not is_usable(device):
+            print(f"worker of {device}: {error}", file=sys.stderr, flush=True)
+            os._exit(DEVICE_LOST)
         return Unable(error)
+
+
+def is_usable(device: str) -> bool:
+    """Whether the device is there, and computes."""
+    try:
+        return device_of(device).is_there()
+    except EquipoiseError:
+        return False
 
 
 def main() -> None:

@@ -34,6 +34,8 @@ from equipoise.server.predict import Merged
 
 SCORES = 55_000
 """Scores computed in one pass, users × items: few enough that the experts' intermediate results stay in the cache."""
+SCORES_THERE = 2**22
+"""The same on a device, which has no cache to keep to and makes the host wait for every pass."""
 MOST_TERMS = 2**24
 """Largest number of precomputed item terms: remembered items times all items."""
 LOOKED_AT = 100
@@ -90,7 +92,8 @@ class ItemScorer:
         self.work.device.load(self.model, state)
         self.model.eval()
         common = self.work.device.there(common_rows(broadcast))
-        n_items, size = self.data.n_items, max(1, SCORES // self.data.n_items)
+        most = SCORES if self.work.device.is_cpu else SCORES_THERE
+        n_items, size = self.data.n_items, max(1, most // self.data.n_items)
         starts = range(0, len(positions.users), size)
         parts = [
             UserPositions(positions.users[first : first + size], positions.at[first : first + size]) for first in starts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from equipoise.config.schema import Config
-from equipoise.core.arithmetic import require_precision
+from equipoise.core.arithmetic import has_precision, require_precision
 from equipoise.core.device import device_of, devices
 from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.values import Event
@@ -26,8 +26,12 @@ def placed(config: Config) -> Config:
         _require_devices(engine.devices)
         name = engine.devices[0] if name == "auto" else name
     device = device_of(name)
-    require_precision(engine.precision, device)
-    return moved(config, device.name)
+    for each in [device, *map(device_of, getattr(engine, "devices", None) or ())]:
+        require_precision(engine.precision, each)
+        if each.kind != device.kind:
+            what = f"'{each.name}' is of another kind than engine.device={device.name}"
+            raise ConfigError([Problem("engine.devices", what)])
+    return config.model_copy(update={"engine": engine.model_copy(update={"device": device.name})})
 
 
 def _require_devices(names: Iterable[str]) -> None:
@@ -49,8 +53,13 @@ def device_name(name: str) -> str:
 
 
 def moved(config: Config, device: str) -> Config:
-    """The configuration on another device."""
-    return config.model_copy(update={"engine": config.engine.model_copy(update={"device": device})})
+    """The configuration on another device, in single precision if that lacks the other one."""
+    changes: dict[str, object] = {"device": device}
+    if isinstance(config.engine, ProcessesOptions):
+        changes["devices"] = None
+    if not has_precision(config.engine.precision, device_of(device)):
+        changes["precision"] = "fp32"
+    return config.model_copy(update={"engine": config.engine.model_copy(update=changes)})
 
 
 def here(config: Config) -> Config:

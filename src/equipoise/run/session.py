@@ -5,6 +5,7 @@ A run that is killed at any moment resumes from its last complete step and gives
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from equipoise import __version__
@@ -77,7 +78,7 @@ def resume(
             return
         so_far = [recorded.event for recorded in read.events(store, run.run_id)]
         config = check(run.config) if rounds is None else extended(run, so_far, rounds)
-        federation = build(_on_its_device(repeated(healed(config, so_far), so_far), device), folder)
+        federation = build(_on_its_device(healed(config, so_far), so_far, device), folder)
         here = require_same_data(run, federation, folder)
         server = run.environment.get("predict", here["predict"])  # a healed run may have got another one later
         if rounds is None:
@@ -92,8 +93,9 @@ def resume(
         carry_on(store, run.run_id, federation, snapshot, first, watch)
 
 
-def _on_its_device(config: Config, device: str | None) -> Config:
-    """The configuration on the device that the run began on, or on the one that was asked for."""
+def _on_its_device(config: Config, events: Iterable[Event], device: str | None) -> Config:
+    """The configuration on the device that the run began on, with the axis that fitted there; or on the one that was
+    asked for."""
     if device is not None:
         return moved(config, device)
     try:
@@ -102,12 +104,13 @@ def _on_its_device(config: Config, device: str | None) -> Config:
         what = f"the run began on {config.engine.device}, and that is not here: {error.what}"
         fix = "resume it there, or on another device: `--device cpu`; the last bits will differ"
         raise ConfigError(what, where="engine.device", fix=fix) from error
-    return config
+    return repeated(config, events)
 
 
 def _device_changed(before: Config, federation: Federation) -> list[Event]:
     was, now = before.engine.device, federation.config.engine.device
-    text = f"from {was} to {now}: the last bits differ from those of a run on one device"
+    precision = federation.config.engine.precision
+    text = f"from {was} to {now}, in {precision}: the last bits differ from those of a run on one device"
     return [] if was == now else [Event("device-changed", text, detail={"before": was, "device": now})]
 
 

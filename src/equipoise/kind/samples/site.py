@@ -17,7 +17,7 @@ from equipoise.client.samples import SampleFeed, SampleWork
 from equipoise.client.together import ENOUGH, how_many, how_many_fit, multiply_adds
 from equipoise.config.schema import Config
 from equipoise.core.codec import unflatten
-from equipoise.core.device import Device, device_of
+from equipoise.core.device import Device, device_of, devices
 from equipoise.core.registry import SUMMARIES
 from equipoise.core.streams import stream
 from equipoise.core.values import Indices, Labels, Samples, State, Task
@@ -115,7 +115,19 @@ class SampleSite:
         network, image = self.network(), torch.zeros(1, *self.shape)
         if self.device.is_cpu:
             return how_many(network, image, self.batch, cohort)
-        return how_many_fit(network, image, self.batch, cohort, self.device.memory)
+        workers, on_each = self._workers
+        return how_many_fit(network, image, self.batch, -(-cohort // workers), self.device.memory // on_each)
+
+    @property
+    def _workers(self) -> tuple[int, int]:
+        """Workers that share a cohort, and those of them that share a device."""
+        engine = self.config.engine
+        if not hasattr(engine, "workers"):
+            return 1, 1
+        alike = [name for name in devices() if name.startswith(f"{self.device.name}:")]
+        listed = getattr(engine, "devices", None) or alike
+        workers = engine.workers or max(1, len(listed))
+        return workers, -(-workers // max(1, len(listed)))
 
     @property
     def batch(self) -> int:
