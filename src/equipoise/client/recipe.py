@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from torch import nn
+from torch import Size, Tensor, nn
 
 from equipoise.balance.policy import Balance
 from equipoise.balance.schedule import schedule
@@ -15,7 +16,7 @@ from equipoise.client.finished import Report
 from equipoise.client.groups import Groups, Phase
 from equipoise.config.blocks import ClientOptions
 from equipoise.config.schema import Config
-from equipoise.core.arithmetic import in_precision
+from equipoise.core.arithmetic import compiled, in_precision
 from equipoise.core.device import Device, device_of
 from equipoise.core.draws import drawn_on_cpu
 from equipoise.core.values import Task
@@ -43,6 +44,8 @@ class Recipe:
     """Which groups are trained in which epochs of a task."""
     personal: frozenset[str] = frozenset()
     """Weights that must not leave the client."""
+    compiled_sizes: set[tuple[Size, ...]] = field(default_factory=set)
+    """The sizes of batches for which the network was compiled."""
 
     def __post_init__(self) -> None:
         self.model.to(self.device.torch_device)
@@ -57,6 +60,20 @@ class Recipe:
         options = self.config.client
         factor = schedule(options.schedule, self.work.clock.progress(epoch, 0.0))
         return options if factor == 1.0 else options.model_copy(update={"lr": options.lr * factor})
+
+    def is_compiling(self, batch: Any) -> bool:
+        """Whether a step on that batch compiles the network: the first one of its size."""
+        if not self.config.engine.compile:
+            return False
+        sizes = tuple(part.shape for part in batch if isinstance(part, Tensor))
+        is_new = sizes not in self.compiled_sizes
+        self.compiled_sizes.add(sizes)
+        return is_new
+
+    @cached_property
+    def alone(self) -> Callable[..., Any]:
+        """The network of a client that trains alone, compiled if that was asked for."""
+        return compiled(self.model) if self.config.engine.compile else self.model
 
     def forward(self, network: Callable[..., Any]) -> Callable[..., Any]:
         """The network's forward pass in the precision that was asked for, with results in single precision."""

@@ -85,15 +85,16 @@ def _take(
 ) -> None:
     """One step of all clients that are still training."""
     WATCH.lap("data")
+    is_compiling = recipe.is_compiling(steps.batch)
     balance, options = recipe.balance, recipe.options_at(steps.epoch)
     losses = weights.losses(recipe.objective, steps, received)
-    WATCH.lap("forward")
+    WATCH.lap("compile" if is_compiling else "forward")
     weighed = _weighed(balance, losses, trainees, steps)
     sample = np.flatnonzero(steps.numbers % EVERY == 0)
     extra = sampled(losses, list(weights.leaves.values()), weights.is_stacked) if len(sample) else {}
     network = torch.stack([each.network for each in weighed]) if weighed else losses.base
     network.sum().backward()  # type: ignore[no-untyped-call]
-    WATCH.lap("backward")
+    WATCH.lap("compile" if is_compiling else "backward")
     is_first = trace.steps[0] == 0  # the first step of all tasks: a cohort starts together
     first = (
         {**branch_gradients(weights.leaves, len(trainees)), **recipe.work.input_statistics(steps.batch)}

@@ -44,7 +44,7 @@ class Alone:
         self.counts = recipe.device.there(torch.from_numpy(feed.counts))
         model.load_state_dict({name: start.model[name] for name in model.state_dict()})
         model.train()
-        self.net = Net(recipe.forward(model), dict(model.named_parameters()), partial(_with_weights, model))
+        self.net = Net(recipe.forward(recipe.alone), dict(model.named_parameters()), partial(_with_weights, model))
         self.trained = {name: param for name, param in self.net.params.items() if trained is None or name in trained}
         self.leaves, self.options = self.trained, recipe.config.client
         saved = {**start.optimiser, **{name: task.own.optimiser[name] for name in ON_CPU & start.optimiser.keys()}}

@@ -195,6 +195,9 @@ class EngineOptions(Options):
     deterministic: bool = Field(
         False, description="ask torch for deterministic kernels; an operation that has none ends the run"
     )
+    compile: bool = Field(
+        False, description="compile the network of clients that train alone with torch.compile; pays in long runs"
+    )
     threads: int = Field(1, ge=1, description="threads per client; 1 gives the same bits however many cores there are")
     state_folder: str | None = Field(
         None, description="folder in which nodes keep their clients' state; null: it travels with tasks and results"

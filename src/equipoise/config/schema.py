@@ -117,6 +117,7 @@ class Config(Options):
             "device": None if engine.device in {"auto", "cpu"} else engine.device.partition(":")[0],
             "precision": None if engine.precision == "fp32" else engine.precision,
             "deterministic": engine.deterministic or None,
+            "compile": engine.compile or None,
         }
         return {"threads": engine.threads, **{key: value for key, value in given.items() if value is not None}}
 

@@ -7,11 +7,13 @@ bf16   the forward pass under autocast; weights, losses, statistics and the opti
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from equipoise.core.device import Device, device_of
@@ -67,6 +69,15 @@ def prepare(engine: Arithmetic) -> Device:
         torch.backends.cuda.matmul.fp32_precision = kind
         torch.backends.cudnn.conv.fp32_precision = kind  # type: ignore[attr-defined]
     return device
+
+
+def compiled(network: nn.Module) -> Callable[..., Any]:
+    """The network's passes as torch.compile makes them, for one size of batch at a time. What was compiled is kept on
+    disk, so that the next process, worker or run begins with it."""
+    kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "equipoise" / "compiled"
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(kept))
+    made: Callable[..., Any] = torch.compile(network, dynamic=False)
+    return made
 
 
 def in_precision(forward: Callable[..., Any], device: Device, precision: str) -> Callable[..., Any]:

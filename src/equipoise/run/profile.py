@@ -17,6 +17,7 @@ PARTS = {
     "data": "draw, take and normalise batches; augment",
     "forward": "the network and the losses",
     "backward": "gradients, and what λ makes of them",
+    "compile": "first steps of a size of batch, which compile the network (engine.compile)",
     "optimiser": "clip, step, write numbers down",
     "update": "weights and numbers of a client, put together",
     "idle": "workers without a task, or the server without an answer",
@@ -63,6 +64,9 @@ def _advice(seconds: Mapping[str, float], config: Config, n_clients: int) -> Ite
     if share.get("evaluate", 0.0) > MUCH:
         every = max(2, 2 * config.evaluate.every)
         yield share["evaluate"], f"evaluate.every={every}: scores take {share['evaluate']:.0%}"
+    making = share.get("compile", 0.0) + seconds.get(f"{WORKERS}compile", 0.0) / total
+    if making > MUCH:
+        yield making, f"engine.compile=false: compiling takes {making:.0%}, more than such a run gains"
     if share.get("store", 0.0) > MUCH:
         yield share["store"], f"fewer checkpoints, or longer rounds: writing takes {share['store']:.0%}"
     if share.get("start", 0.0) > 2 * MUCH:

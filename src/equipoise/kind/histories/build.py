@@ -34,6 +34,7 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     assert isinstance(options, InteractionOptions)
     require.pair(config)
     require.travelling_state(config)
+    require.not_compiled(config)
     histories, features = load_histories(config, options, data_path)
     data = histories.interactions
     partition = users(data.items, data.bounds, data.n_items)

@@ -31,6 +31,12 @@ def travelling_state(config: Config) -> None:
         raise ConfigError(what, where="engine.state_folder", fix="leave it out; it is for labelled samples")
 
 
+def not_compiled(config: Config) -> None:
+    if config.engine.compile:
+        what = "the networks of recommenders train along one axis, and are not compiled"
+        raise ConfigError(what, where="engine.compile", fix="leave it out; it is for labelled samples")
+
+
 def features(config: Config, given: Mapping[str, Features]) -> None:
     missing = [name for name in wanted(config.model) if name not in given]
     if missing:

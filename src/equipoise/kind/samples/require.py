@@ -59,6 +59,9 @@ def phases(config: Config, method: Resolved, model: nn.Module) -> None:
 
 def axis(config: Config, method: Resolved, model: nn.Module) -> None:
     """If clients are to train along one axis, the model and method must support it."""
+    if config.engine.compile and (config.engine.together or 1) > 1:
+        what = "only the network of clients that train alone is compiled"
+        raise ConfigError(what, where="engine.compile", fix="leave engine.together out, or engine.compile")
     if (config.engine.together or 1) > 1 and not (stacks(model) and method.stacks):
         what = f"clients of {config.method.name} with {config.model.name} cannot train along one axis"
         fix = "leave it out; BatchNorm, dropout and memories of the past keep clients apart"

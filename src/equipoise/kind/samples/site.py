@@ -110,7 +110,7 @@ class SampleSite:
         if config.engine.together is not None:
             return config.engine.together
         cohort = max(1, round(config.server.fraction * self.n_clients))
-        if not self.method.stacks or (self.device.is_cpu and cohort < ENOUGH):
+        if not self.method.stacks or config.engine.compile or (self.device.is_cpu and cohort < ENOUGH):
             return 1
         network, image = self.network(), torch.zeros(1, *self.shape)
         if self.device.is_cpu:
