@@ -15,7 +15,7 @@ import torch
 from equipoise.config.check import check
 from equipoise.core.device import Device, device_of, devices, resolved
 from equipoise.core.errors import DeviceLost
-from equipoise.engine.processes import worker_devices
+from equipoise.engine.devices import worker_devices
 from equipoise.run.build import build
 from equipoise.run.placed import moved, placed
 from equipoise.store import read

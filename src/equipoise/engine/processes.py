@@ -21,13 +21,14 @@ from functools import partial
 
 from torch import Tensor
 
-from equipoise.core.device import CPU, devices, resolved
+from equipoise.core.device import CPU
 from equipoise.core.errors import DeviceLost, EngineError
 from equipoise.core.machine import cores
 from equipoise.core.pulse import PULSE, nobody, seen_in
 from equipoise.core.pulse import SIZE as PULSE_SIZE
 from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientFailure, Event, Result, Task
+from equipoise.engine.devices import worker_devices
 from equipoise.engine.engine import cohorts
 from equipoise.engine.messages import events_of, results_of, tasks_message
 from equipoise.engine.settings import ProcessesOptions
@@ -39,14 +40,6 @@ from equipoise.kind.site import Site
 
 Answer = Callable[[], list[Result]]
 """Results that are decoded when they are read."""
-
-
-def worker_devices(options: ProcessesOptions) -> list[str]:
-    """The devices of the workers: those that were listed; or all of the kind of engine.device, if it has no number."""
-    if options.devices is not None:
-        return list(options.devices)
-    name = resolved(options.device)
-    return [each for each in devices() if each.startswith(f"{name}:")] or [name]
 
 
 @dataclass
