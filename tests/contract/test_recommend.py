@@ -364,7 +364,8 @@ def test_scores_do_not_depend_on_how_many_are_formed_at_once(monkeypatch, users,
     device = item_scorer.work.device
     common = device.there({"visual": best.broadcast["common.visual"], "text": best.broadcast["common.text"]})
     plain = device.home(item_scorer._scored(item_scorer.windows(positions, best.own), common))
-    monkeypatch.setattr(recommender, "SCORES", users * 160)
+    for name in ("SCORES", "SCORES_THERE"):
+        monkeypatch.setattr(recommender, name, users * 160)
     monkeypatch.setattr(recommender, "MOST_TERMS", item_terms)
     parts = list(item_scorer.scores(best.model, best.broadcast, best.own, positions))
     assert len(parts) == -(-24 // users)

@@ -35,7 +35,7 @@ def test_every_method_on_labels_trains_on_rows(name: str) -> None:
 
 
 def test_rows_are_learnt_and_engines_agree() -> None:
-    settings = (*SMALL[:4], "rounds=10", "client.lr=0.05", "partition.alpha=10")
+    settings = (*SMALL[:4], "rounds=10", "client.lr=0.05", "partition.alpha=10", "engine.together=1")
     local = numbers(records(load("fedavg", list(settings)).config))
     assert local[9, None, "accuracy/merged"] > 0.8
     apart = numbers(records(load("fedavg", [*settings, "engine=processes", "engine.workers=2"]).config))

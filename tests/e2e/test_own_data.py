@@ -33,7 +33,7 @@ def recorded(equipoise: Equipoise) -> list:
 
 
 def test_a_run_on_a_folder_with_a_split_file_and_a_scenario(equipoise: Equipoise, pets: Path) -> None:
-    given = [*PETS, *SPLIT, "scenario.label_noise=0.25", "scenario.shift=rotation", *SMALL]
+    given = [*PETS, *SPLIT, "scenario.label_noise=0.25", "scenario.shift=rotation", "engine.together=1", *SMALL]
     run = json.loads(equipoise("run", "fedavg", *given, "--json", EQUIPOISE_DATA=str(pets)).out)
     assert run["status"] == "done"
     assert (run["config"]["data"]["folder"], run["config"]["partition"]["clients"]) == ("pets", None)
