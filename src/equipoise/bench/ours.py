@@ -11,7 +11,7 @@ from equipoise.core.stopwatch import WATCH, WORKERS
 from equipoise.core.values import ClientUpdate, State, Task
 from equipoise.engine.engine import Engine
 from equipoise.kind.site import Site
-from equipoise.server.admit import objection
+from equipoise.server.admit import objections
 from equipoise.server.mean import weighted_mean
 
 
@@ -47,7 +47,7 @@ class Ours:
         prepare(job.config.engine)  # as a run does; the side before may have left torch with more threads
         updates = [update for update in self.engine.map(self.tasks) if isinstance(update, ClientUpdate)]
         assert len(updates) == job.n_clients
-        assert not any(objection(update, job.start) for update in updates)
+        assert not any(objections(updates, job.start))
         merged = weighted_mean(updates, job.start)
         job.site.device.wait()  # the clock is read next
         return merged

@@ -50,7 +50,7 @@ class Recipe:
     def __post_init__(self) -> None:
         self.model.to(self.device.torch_device)
 
-    @property
+    @cached_property
     def device(self) -> Device:
         """Where clients train."""
         return device_of(self.config.engine.device)

@@ -109,9 +109,14 @@ def _update(recipe: Recipe, trainee: Trainee, kept: Kept, measured: Mapping[str,
     sent, mine = _parted(recipe, kept.model)
     own = ClientState(mine, kept.buffers, policy, memory, report)
     metrics = {**measured, **feed.numbers(), "samples": feed.samples}
-    tables: tuple[str, ...] = getattr(recipe.model, "tables", ())
-    held = {} if feed.rows is None else {name: torch.from_numpy(feed.rows) for name in tables}
-    return ClientUpdate(task.client, feed.samples, sent, own, metrics, feed.counts.tolist(), held)
+    return ClientUpdate(task.client, feed.samples, sent, own, metrics, feed.counts.tolist(), _held(recipe, feed))
+
+
+def _held(recipe: Recipe, feed: Feed) -> State:
+    """The rows that the client holds of each of the model's tables; empty if it holds all."""
+    if feed.rows is None:
+        return {}
+    return {name: torch.from_numpy(feed.rows) for name in getattr(recipe.model, "tables", ())}
 
 
 def _parted(recipe: Recipe, model: State) -> tuple[State, State]:

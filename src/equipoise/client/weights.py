@@ -23,6 +23,7 @@ from equipoise.client.mapped import Called, mapped
 from equipoise.client.optimiser import ON_CPU, Clipped, clipped, descend, each_clipped, restored, start_buffers
 from equipoise.client.recipe import Recipe
 from equipoise.config.blocks import ClientOptions
+from equipoise.core.codec import unstacked
 from equipoise.core.streams import stream_seed
 from equipoise.core.values import Losses, Moment, State, Task
 from equipoise.models.build import contiguous_copies
@@ -169,13 +170,11 @@ class Together:
 
     def states(self, home: tuple[State, State]) -> Iterator[tuple[State, State]]:
         """Each client's weights and buffers, as views of the stacked tensors; training on them is over."""
-        params, buffers = home
-        for client in range(len(self.counts)):
-            model = {name: self._own(name, param[client], client) for name, param in params.items()}
-            yield model, {name: buffer[client] for name, buffer in buffers.items()}
-
-    def _own(self, name: str, param: Tensor, client: int) -> Tensor:
-        return param[: len(self.rows[client])] if name in self.tables else param
+        models, buffers = (unstacked(tensors, len(self.counts)) for tensors in home)
+        for client, model in enumerate(models):
+            for name in self.tables:
+                model[name] = model[name][: len(self.rows[client])]
+        yield from zip(models, buffers, strict=True)
 
 
 def _with_weights(model: nn.Module, weights: State, *inputs: Tensor) -> Any:

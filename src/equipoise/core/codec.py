@@ -46,4 +46,10 @@ def unflatten(tensors: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     return groups
 
 
-__all__ = ["Message", "decode", "encode", "flatten", "unflatten"]
+def unstacked(tensors: Mapping[str, Tensor], n: int) -> list[dict[str, Tensor]]:
+    """The tensors of each of `n` clients, as views of tensors that have a leading client axis."""
+    rows = zip(*(tensor.unbind() for tensor in tensors.values()), strict=True)
+    return [dict(zip(tensors, row, strict=True)) for row in rows] if tensors else [{} for _ in range(n)]
+
+
+__all__ = ["Message", "decode", "encode", "flatten", "unflatten", "unstacked"]

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from equipoise.core.codec import Message, flatten, unflatten
+from equipoise.core.codec import Message, flatten, unflatten, unstacked
 from equipoise.core.errors import ClientError, EquipoiseError
 from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Event, Question, Result, State, Task
 
@@ -143,7 +143,6 @@ def _unstacked(groups: Mapping[str, State], n: int) -> list[dict[str, State]]:
         if place != "all":
             own[int(place)][name] = group
             continue
-        columns = [tensor.unbind() for tensor in group.values()]
-        for state, row in zip(own, zip(*columns, strict=True), strict=True):
-            state[name] = dict(zip(group, row, strict=True))
+        for state, tensors in zip(own, unstacked(group, n), strict=True):
+            state[name] = tensors
     return own

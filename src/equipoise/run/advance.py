@@ -17,7 +17,7 @@ from equipoise.core.values import ClientFailure, ClientState, ClientUpdate, Even
 from equipoise.engine.engine import Engine
 from equipoise.run.build import Federation
 from equipoise.run.state import Snapshot
-from equipoise.server.admit import objection
+from equipoise.server.admit import objections
 from equipoise.server.merge import ServerState
 from equipoise.server.predict import Merged
 
@@ -100,10 +100,12 @@ def cohort(federation: Federation, step: int) -> list[int]:
 def admitted(results: Sequence[Result], like: State, step: int) -> tuple[list[ClientUpdate], list[Event]]:
     """The updates that may be merged, and an event for each that may not, in client order."""
     updates, events = [], []
-    for result in sorted(results, key=lambda result: result.client):
+    ordered = sorted(results, key=lambda result: result.client)
+    reasons = iter(objections([result for result in ordered if isinstance(result, ClientUpdate)], like))
+    for result in ordered:
         if isinstance(result, ClientFailure):
             events.append(Event(f"client-{result.kind}", result.error, step, result.client))
-        elif (reason := objection(result, like)) is not None:
+        elif (reason := next(reasons)) is not None:
             events.append(Event("update-refused", f"client {result.client}: {reason}", step, result.client))
         else:
             updates.append(result)

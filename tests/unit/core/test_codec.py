@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import equipoise.core.codec as module
-from equipoise.core.codec import decode, encode, flatten, unflatten
+from equipoise.core.codec import decode, encode, flatten, unflatten, unstacked
 from equipoise.core.errors import EngineError
 
 IMAGE = torch.arange(2 * 3 * 4 * 5, dtype=torch.float32).reshape(2, 3, 4, 5)
@@ -119,3 +119,13 @@ def test_groups_of_states_become_paths_and_back():
 def test_an_empty_group_leaves_no_trace():
     assert flatten({"policy": {}}) == {}
     assert unflatten({}) == {}
+
+
+def test_a_stacked_state_is_each_clients_own():
+    first, second = unstacked({"w": torch.tensor([[1.0], [2.0]]), "n": torch.tensor([3, 4])}, 2)
+    assert (first["w"].tolist(), first["n"].item()) == ([1.0], 3)
+    assert (second["w"].tolist(), second["n"].item()) == ([2.0], 4)
+
+
+def test_clients_without_tensors_have_empty_states():
+    assert unstacked({}, 2) == [{}, {}]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from equipoise.core.values import ClientState, ClientUpdate
-from equipoise.server.admit import objection
+from equipoise.server.admit import objection, objections
 from tests.conftest import update
 
 LIKE = {"w": torch.zeros(2, 3), "steps": torch.tensor(0)}
@@ -65,3 +65,31 @@ def test_rows_of_a_table_must_be_rows_of_it(rows, reason):
 def test_a_report_that_is_not_finite_was_merged(bad):
     sent = ClientUpdate(0, 3, {"w": torch.zeros(2)}, ClientState(report={"c": torch.tensor([1.0, bad])}), {})
     assert objection(sent, {"w": torch.zeros(2)}) == "c of its report has values that are not finite"
+
+
+@pytest.mark.parametrize(
+    ("model", "samples"),
+    [
+        (GOOD, 1),
+        (GOOD, 0),
+        ({"w": GOOD["w"]}, 1),
+        ({**GOOD, "extra": GOOD["w"]}, 1),
+        ({**GOOD, "w": torch.ones(3, 2)}, 1),
+        ({**GOOD, "w": GOOD["w"].double()}, 1),
+        ({**GOOD, "w": torch.full((2, 3), float("nan"))}, 1),
+        ({**GOOD, "w": torch.full((2, 3), 3e38)}, 1),
+        ({**GOOD, "steps": torch.tensor(4.0)}, 1),
+    ],
+)
+def test_updates_that_are_checked_together_get_the_same_answers(model, samples):
+    updates = [update(0, 1, GOOD), update(1, samples, model), update(2, 1, GOOD)]
+    assert objections(updates, LIKE) == [objection(one, LIKE) for one in updates]
+
+
+def test_rows_of_a_table_are_checked_when_others_send_it_whole():
+    held = replace(update(1, 1, {**GOOD, "w": torch.zeros(2, 3)}), rows={"w": torch.tensor([0, 0])})
+    assert objections([update(0, 1, GOOD), held], LIKE)[1] is not None
+
+
+def test_nobody_has_no_objections():
+    assert objections([], LIKE) == []
