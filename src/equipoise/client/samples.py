@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -112,10 +113,11 @@ class SampleWork:
 
 
 def _deviations(rows: Tensor) -> Tensor:
-    """Sample deviation of each row [N, D]. Ten times as fast as `rows.std(1)`, which does not use vector instructions."""
+    """Sample deviation of each row [N, D]; `rows.std(1)` uses no vector instructions and takes ten times as long."""
     exact = precise(rows)
     centred = exact - exact.mean(1, keepdim=True)
-    return (centred.norm(dim=1) / (rows.shape[1] - 1) ** 0.5).to(rows.dtype)
+    lengths: Tensor = centred.norm(dim=1)
+    return (lengths / sqrt(rows.shape[1] - 1)).to(rows.dtype)
 
 
 def _padded(rows: Tensor, n: int) -> Tensor:
