@@ -8,7 +8,12 @@ from equipoise.core.registry import MODELS
 from equipoise.testing import models
 from tests.conftest import for_images
 
-NARROW = {"mlp": ("model.hidden=8",), "cnn": ("model.width=4", "model.features=8"), "filters": ("model.filters=2",)}
+NARROW = {
+    "mlp": ("model.hidden=8",),
+    "cnn": ("model.width=4", "model.features=8"),
+    "filters": ("model.filters=2",),
+    "patches": ("model.filters=4", "model.features=16"),
+}
 
 
 @pytest.fixture(params=for_images(MODELS))

@@ -5,7 +5,7 @@ Summary: OwnSamples → the tensors that the client sends
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from equipoise.core.values import Labels, Samples, State
 from equipoise.models.classifier import Classifier, ModelOutput
+from equipoise.models.mirrored import Mirrored
 from equipoise.models.outputs import InputReader, common_outputs, outputs_of
 
 COMMON: State = MappingProxyType({})
@@ -42,6 +43,18 @@ class OwnSamples:
     def outputs(self) -> list[ModelOutput]:
         """The outputs of each model on the summarised samples."""
         return [self._through(model) for model in self.models]
+
+    def pieces(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """The first model's features, on its device, with labels, of some samples at a time; an encoder that looks at
+        several views of a sample gives each view's."""
+        self.reader.device.load(self.network, self.models[0])
+        encoder, labels, start = self.network.eval().encoder, self.labels, 0
+        for batch in self.reader.batches(self.samples.inputs):
+            with torch.inference_mode():
+                views = encoder.views(batch) if isinstance(encoder, Mirrored) else [encoder(batch)]
+            for features in views:
+                yield features, labels[start : start + len(batch)]
+            start += len(batch)
 
     @property
     def labels(self) -> Tensor:

@@ -56,7 +56,7 @@ class FinishedRun:
 
     def merged(self) -> Merged:
         """What the server predicts with."""
-        if self.federation.carries:
+        if self.federation.carries and self.federation.method.exchange.sums is None:
             return merge_latest(self.federation, self.own)[1]
         best, now = self.snapshot.best, self.snapshot
         model, broadcast = (now.server.model, now.broadcast) if best is None else (best.model, best.broadcast)

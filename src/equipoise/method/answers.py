@@ -65,6 +65,9 @@ class Exchange:
     """Clients' models go to the server; otherwise it gets reports only."""
     report: Report | None = None
     """What a client sends beside its model, computed from its finished task."""
+    sums: Callable[[State], State] | None = None
+    """(report) → sums over the client's samples, where reports add up: the server adds them to a total as they come,
+    the merge finds the total in its state, and no report is kept."""
     keep: Report | None = None
     """What a client keeps for its next task, computed from its finished task."""
     begin: Callable[[State], State] | None = None

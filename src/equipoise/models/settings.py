@@ -50,6 +50,19 @@ class FiltersOptions(ModelOptions):
     filters: int = Field(64, ge=1, description="random filters; the features are eight times as many")
 
 
+class PatchesOptions(ModelOptions):
+    name: str = "patches"
+    filters: int = Field(1000, ge=1, description="filters cut from public photographs")
+    size: int = Field(6, ge=2, le=16, description="height and width of a filter")
+    cells: int = Field(2, ge=1, le=8, description="the image is pooled in cells × cells parts")
+    threshold: float = Field(0.5, ge=0, description="θ, what a filter's response must exceed to count")
+    features: int | None = Field(
+        8000, ge=1, description="D, cosine features of the pooled responses; null: the 2·filters·cells² responses"
+    )
+    bandwidth: float = Field(0.2, gt=0, description="g of the kernel that cosine features approach")
+    mirror: bool = Field(True, description="look at the mirror image too: in sums as another sample, else on average")
+
+
 class SasrecOptions(ModelOptions):
     name: str = "sasrec"
     width: int = Field(128, ge=1, description="D, the length of item vectors and states")
@@ -82,5 +95,6 @@ MODELS.declare("resnet8", "equipoise.models.resnet:resnet8", options=Resnet8Opti
 MODELS.declare("resnet10", "equipoise.models.resnet:resnet10", options=Resnet10Options, traits=(PIXELS,))
 MODELS.declare("resnet18", "equipoise.models.resnet:resnet18", options=Resnet18Options, traits=(PIXELS,))
 MODELS.declare("filters", "equipoise.models.filters:filters", options=FiltersOptions, traits=(PIXELS,))
+MODELS.declare("patches", "equipoise.models.patches:patches", options=PatchesOptions, traits=(PIXELS,))
 MODELS.declare("sasrec", "equipoise.models.recommender:sasrec", options=SasrecOptions, traits=(HISTORIES,))
 MODELS.declare("dmmr", "equipoise.models.recommender:dmmr", options=DmmrOptions, traits=(HISTORIES,))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from equipoise.core.errors import ClientError
 from equipoise.core.streams import stream
@@ -20,7 +21,9 @@ from equipoise.run.state import Snapshot
 from equipoise.server.admit import objections
 from equipoise.server.merge import ServerState
 from equipoise.server.predict import Merged
+from equipoise.server.total import Total
 
+NO_SUMS: State = MappingProxyType({})
 Tick = Callable[[int, int, int, Result], None]
 """(step, clients done, clients in the cohort, the newest result)"""
 
@@ -56,11 +59,15 @@ def begin(federation: Federation, engine: Engine, snapshot: Snapshot, step: int)
 def advance(federation: Federation, engine: Engine, snapshot: Snapshot, begun: Begun, tick: Tick) -> Advanced:
     """Wait for the clients of a step, and merge the updates that pass the checks."""
     step, results = begun.step, []
-    for result in begun.answers:
-        results.append(result)
-        tick(step, len(results), len(begun.tasks), result)
     now = replace(snapshot, server=_server_now(federation, snapshot, step))
     start = federation.start if federation.carries else now.server.model
+    sums = federation.method.exchange.sums
+    total = None if sums is None else Total(sums, federation.sent_of(start))
+    for result in begun.answers:
+        results.append(result if total is None else total.take(result))
+        tick(step, len(results), len(begun.tasks), result)
+    if total is not None:
+        now = replace(now, server=replace(now.server, sums=total.state))
     updates, refused = admitted(results, federation.sent_of(start), step)
     after, merged = merge(federation, now, updates, results, step)
     return Advanced(step, begun.tasks, updates, [*engine.take_events(), *refused], start, after, merged)
@@ -123,12 +130,12 @@ def merge(
     if federation.carries:
         own = {**snapshot.own, **{update.client: update.own for update in updates}}
         stopped = snapshot.stopped | {result.client for result in results if result.client not in given}
-        server, merged = merge_latest(federation, own)
+        server, merged = merge_latest(federation, own, snapshot.server.sums)
         broadcast = snapshot.broadcast if federation.config.is_one_shot else {**snapshot.broadcast, **server.broadcast}
         return replace(snapshot, server=server, own=own, stopped=stopped, broadcast=broadcast), merged
     kept = {update.client: carried(update) for update in updates}
     kept = {client: own for client, own in kept.items() if own.model or own.policy or own.memory or own.handle}
-    server = federation.merge(snapshot.server, updates, step)
+    server = replace(federation.merge(snapshot.server, updates, step), sums={})
     broadcast = {**snapshot.broadcast, **server.broadcast}
     after = replace(snapshot, server=server, own={**snapshot.own, **kept}, broadcast=broadcast)
     return after, Merged(server.model, [with_personal(update) for update in updates], server.broadcast)
@@ -146,11 +153,14 @@ def carried(update: ClientUpdate) -> ClientState:
     return replace(update.own, optimiser={}, report={})
 
 
-def merge_latest(federation: Federation, own: Mapping[int, ClientState]) -> tuple[ServerState, Merged]:
+def merge_latest(
+    federation: Federation, own: Mapping[int, ClientState], sums: State = NO_SUMS
+) -> tuple[ServerState, Merged]:
     """The merge of each client's latest state, from the common start."""
     everybody = []
     for client, state in sorted(own.items()):
         counts = federation.roster.counts(client).tolist()
         everybody.append(ClientUpdate(client, sum(counts), state.model, state, {}, counts))
-    server = federation.merge(ServerState(federation.start, n_clients=federation.n_clients), everybody)
+    before = ServerState(federation.start, sums=sums, n_clients=federation.n_clients)
+    server = replace(federation.merge(before, everybody), sums={})
     return server, Merged(server.model, everybody, server.broadcast)

@@ -105,6 +105,11 @@ def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | No
     if LABELS not in config.kind.offers:
         what = f"run '{run.run_id}' learns from {config.kind.name}, and there is no other way to predict"
         raise ConfigError(what, where="data", fix="fuse works on runs of labelled samples")
+    if resolve(config).exchange.sums is not None:
+        what = f"the server of run '{run.run_id}' added up what its clients sent, and kept the total's head only"
+        raise ConfigError(
+            what, where="method", fix="fuse works on runs whose clients train; run it with other settings"
+        )
     wanted = [server.on(config) for server in servers]
     for other in wanted:
         resolve(other)  # every wrong request is refused before anything is loaded

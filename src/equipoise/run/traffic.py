@@ -16,6 +16,7 @@ from equipoise.client.groups import trained
 from equipoise.core.values import ClientUpdate, State, Task, n_bytes
 from equipoise.evaluate.score import Scores
 from equipoise.run.build import Federation
+from equipoise.server.total import SENT
 
 DOWN, UP = (None, "bytes/down"), (None, "bytes/up")
 ASKED, ANSWERED = (None, "bytes/asked"), (None, "bytes/told")
@@ -31,7 +32,8 @@ def traffic(
     down = float(_down(federation, tasks, updates))
     up = float(_models_up(federation, tasks, updates, is_over))
     if is_over or not is_one_shot:
-        up += sum(n_bytes(update.own.report) for update in updates) + scores.get(ANSWERED, 0.0)
+        up += sum(n_bytes(update.own.report) + update.metrics.get(SENT, 0.0) for update in updates)
+        up += scores.get(ANSWERED, 0.0)
         down += scores.get(ASKED, 0.0)
     return {DOWN: down, UP: up}
 

@@ -18,6 +18,8 @@ class ServerState:
     model: State
     memory: State = field(default_factory=dict)
     broadcast: State = field(default_factory=dict)
+    sums: State = field(default_factory=dict)
+    """The sum of the reports of this step, where reports add up; it is not kept."""
     progress: float = 0.0
     """p of the whole run, for schedules."""
     n_clients: int = 0

@@ -19,10 +19,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from equipoise.client.own import OwnSamples
+from equipoise.core.streams import stream
 from equipoise.core.values import State
 
 STRENGTHS = 10.0 ** torch.arange(-4, 2.5, 0.5, dtype=torch.float64)
 """r as a share of the mean eigenvalue of Ĝ."""
+LARGE, PROBES = 2048, 64
+"""Largest number of features whose Gram matrix is decomposed into eigenvalues; number of probes for larger ones."""
+CONSTANT = 1e-9
+"""Features whose variance is a smaller share of their mean square are constant up to rounding, and get no weight."""
 KEPT = 8
 """Number of solved heads in the cache."""
 _known: dict[bytes, Tensor] = {}
@@ -42,28 +47,63 @@ def client_sums(features: Tensor, own: OwnSamples) -> State:
 
 
 def solved(parts: Sequence[State]) -> Tensor:
-    """W and, as its last row, the bias: [D + 1, C], from the sums of all parts."""
+    """W and, as its last row, the bias: [D + 1, C], from the sums of all clients."""
     names = ("gram", "classes", "features", "counts")
     totals = [torch.stack([part[name].double() for part in parts]).sum(0) for name in names]
     key = blake2b(b"".join([repr(totals[1].shape).encode(), *(total.numpy().tobytes() for total in totals)])).digest()
-    head = _known.pop(key) if key in _known else _head(*totals)
+    head = _known.pop(key) if key in _known else head_of(*totals)
     _known[key] = head
     while len(_known) > KEPT:
         del _known[next(iter(_known))]
     return head
 
 
-def _head(gram: Tensor, classes: Tensor, features: Tensor, counts: Tensor) -> Tensor:
+def head_of(gram: Tensor, classes: Tensor, features: Tensor, counts: Tensor) -> Tensor:
+    """The head, from sums whose Gram matrix may be overwritten."""
     n = counts.sum()
     scale = (gram.diagonal() / n - (features / n).square()).clamp_min(1e-12).sqrt()
-    values, vectors = torch.linalg.eigh((gram - torch.outer(features, features) / n) / torch.outer(scale, scale))
-    values, turned = values.clamp_min(0), vectors.T @ ((classes - torch.outer(features, counts) / n) / scale[:, None])
+    scale[scale.square() <= CONSTANT * gram.diagonal() / n] = torch.inf
+    gram.sub_(torch.outer(features / n, features)).div_(scale).div_(scale[:, None])
+    turned = (classes - torch.outer(features, counts) / n) / scale[:, None]
     spread = n - counts.square().sum() / n
-    strengths = STRENGTHS * values.mean().clamp_min(1e-12)
-    best = min(strengths, key=lambda r: float(_gcv(values, turned, float(spread), float(n), float(r))))
-    weights = vectors @ (turned / (values + best)[:, None]) / scale[:, None]
+    solve = by_eigenvalues if len(gram) <= LARGE else by_factors
+    weights = solve(gram, turned, float(spread), float(n)) / scale[:, None]
     bias = (counts - features @ weights) / n
     return torch.cat([weights, bias[None]])
+
+
+def by_eigenvalues(gram: Tensor, target: Tensor, spread: float, n: float) -> Tensor:
+    """(Ĝ + r·I)⁻¹ Ŝ with the best r, from the eigenvalues of Ĝ."""
+    values, vectors = torch.linalg.eigh(gram)
+    values, turned = values.clamp_min(0), vectors.T @ target
+    strengths = STRENGTHS * values.mean().clamp_min(1e-12)
+    best = min(strengths, key=lambda r: float(_gcv(values, turned, spread, n, float(r))))
+    weights: Tensor = vectors @ (turned / (values + best)[:, None])
+    return weights
+
+
+def by_factors(gram: Tensor, target: Tensor, spread: float, n: float) -> Tensor:
+    """The same for a large Ĝ: a Cholesky factor per strength, and df(r) from random probes u of ±1.
+
+    D − df(r) + 1 = r·tr (Ĝ + r·I)⁻¹ ≈ r·mean uᵀ(Ĝ + r·I)⁻¹u        Source: Hutchinson, 1990
+    """
+    signs = stream(0, "ridge-probes").choice([-1.0, 1.0], (len(gram), PROBES))
+    both, n_classes = torch.cat([target, torch.from_numpy(signs)], 1), target.shape[1]
+    best, found = float("inf"), target
+    for r in (STRENGTHS * gram.trace() / len(gram)).tolist():
+        shifted = gram.clone()
+        shifted.diagonal().add_(r)
+        factor, failed = torch.linalg.cholesky_ex(shifted, out=(shifted, torch.empty((), dtype=torch.int32)))
+        if failed:
+            continue  # rounding made it indefinite: this strength is too small for it
+        solved = torch.cholesky_solve(both, factor)
+        w, probed = solved[:, :n_classes], solved[:, n_classes:]
+        rss = spread - (w * target).sum() - r * w.square().sum()
+        df = 1 + len(gram) - r * float((both[:, n_classes:] * probed).sum()) / PROBES
+        score = float(rss) / max(1 - df / n, 1e-6) ** 2
+        if score < best:
+            best, found = score, w.clone()
+    return found
 
 
 def _gcv(values: Tensor, turned: Tensor, spread: float, n: float, r: float) -> Tensor:

@@ -165,8 +165,8 @@ def test_nothing_that_was_given_is_changed(data):
 def test_the_same_sums_are_solved_once_and_only_the_newest_are_remembered(data, monkeypatch):
     features, labels = data
     monkeypatch.setattr(ridge, "_known", {})
-    heads, solve = [], ridge._head
-    monkeypatch.setattr(ridge, "_head", lambda *totals: heads.append(solve(*totals)) or heads[-1])
+    heads, solve = [], ridge.head_of
+    monkeypatch.setattr(ridge, "head_of", lambda *totals: heads.append(solve(*totals)) or heads[-1])
     report = [sums(features[start:], labels[start:], C) for start in range(ridge.KEPT + 1)]
     for part in report[: ridge.KEPT]:
         assert torch.equal(solved([part]), solved([part]))

@@ -36,6 +36,7 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     require.parameters(method, model)
     require.phases(config, method, model)
     require.axis(config, method, model)
+    require.sums(config, method, model)
     require.batches(site, model)
     require.room(site, model)
     if method.teacher is not None and len(splits.public) < 2:

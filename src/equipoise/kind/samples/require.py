@@ -10,11 +10,14 @@ from equipoise.client.together import client_bytes, stacks
 from equipoise.config.schema import Config
 from equipoise.config.traits import ONE_MODEL
 from equipoise.core.errors import ConfigError
+from equipoise.core.machine import memory
 from equipoise.core.registry import PREDICTS
 from equipoise.kind.samples.site import SampleSite
 from equipoise.method.answers import Resolved
 from equipoise.method.resolve import personal_weights
+from equipoise.models.classifier import Classifier
 from equipoise.partition.sample import counted
+from equipoise.server.sums import most_features, needed_bytes
 
 
 def parameters(method: Resolved, model: nn.Module) -> None:
@@ -75,6 +78,15 @@ def batches(site: SampleSite, model: nn.Module) -> None:
     if has_batch_norm and smallest == 1 and site.config.client.augment == "none":
         fix = "raise client.batch and partition.min_size to 2 or more, or set model.norm=group"
         raise ConfigError("BatchNorm cannot be trained on batches of one image", where="client.batch", fix=fix)
+
+
+def sums(config: Config, method: Resolved, model: Classifier) -> None:
+    """Sums of products of all features must fit into memory."""
+    parts, n = getattr(config.method, "parts", 1), model.n_features
+    if method.exchange.sums is not None and needed_bytes(n, parts) > memory():
+        has, wants = (f"{size / 2**30:,.1f} GiB" for size in (memory(), needed_bytes(n, parts)))
+        what = f"sums of {n} features take {wants}, and this machine has {has}: {most_features(memory(), parts)} fit"
+        raise ConfigError(what, where="model", fix="fewer filters or features, or method.parts=4")
 
 
 def room(site: SampleSite, model: nn.Module) -> None:

@@ -1,0 +1,154 @@
+"""Sums over samples that add up over clients: formed some samples at a time, sent as half of a symmetric matrix.
+
+    G = Σ_i x_i x_iᵀ      S = Σ_i x_i y_iᵀ (y one-hot)      m = Σ_i x_i      c = Σ_i y_i
+    sent: of G the strips of 256 rows from their own columns on, as g_ij, or as g_ij/√(g_ii·g_jj) in half precision
+
+Half precision keeps 11 bits of each quotient, so |Δg_ij| ≤ 2⁻¹¹·√(g_ii·g_jj). With `parts` features are cut into equal
+parts, and only products within a part are formed: G has that many times fewer entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from equipoise.core.device import Device
+from equipoise.core.values import State
+
+STRIP = 256
+"""Rows of G that are formed and sent together."""
+ROWS = 2048
+"""Samples whose products are formed in single precision before they are added up in double."""
+ON_CPU = Device()
+Precision = Literal["single", "half"]
+
+
+def strips(n_features: int, parts: int = 1) -> list[tuple[slice, slice]]:
+    """Rows and columns of G that are sent."""
+    size = -(-n_features // parts)
+    ends = [(start, min(start + size, n_features)) for start in range(0, n_features, size)]
+    return [
+        (slice(row, min(row + STRIP, end)), slice(row, end)) for first, end in ends for row in range(first, end, STRIP)
+    ]
+
+
+def gram_entries(n_features: int, parts: int = 1) -> int:
+    """Numbers of G that a client sends."""
+    return sum((row.stop - row.start) * (column.stop - column.start) for row, column in strips(n_features, parts))
+
+
+def needed_bytes(n_features: int, parts: int = 1) -> int:
+    """Memory that these sums take at most: the total beside a client's sums and report, or beside the solution."""
+    size, entries = -(-n_features // parts), gram_entries(n_features, parts)
+    return 8 * entries + max(20 * entries, 24 * size * size) + 16 * ROWS * n_features
+
+
+def most_features(memory: int, parts: int = 1) -> int:
+    """Most features whose sums fit into so many bytes."""
+    fits, too_many = 0, 2
+    while needed_bytes(too_many, parts) <= memory:
+        fits, too_many = too_many, 2 * too_many
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        fits, too_many = (middle, too_many) if needed_bytes(middle, parts) <= memory else (fits, middle)
+    return fits
+
+
+def added_up(
+    samples: Iterable[tuple[Tensor, Tensor]], n_classes: int, parts: int = 1, device: Device = ON_CPU
+) -> State:
+    """G in strips, S, m and c in double precision, of features [N, D] on the device and labels [N], in pieces."""
+    gram: list[Tensor] = []
+    classes, features, counts = torch.zeros(0), torch.zeros(0), torch.zeros(n_classes, dtype=torch.float64)
+    for x, labels in _gathered(samples):
+        y = device.there(F.one_hot(labels, n_classes).float())
+        cuts = strips(x.shape[1], parts)
+        if not gram:
+            shapes = [(row.stop - row.start, column.stop - column.start) for row, column in cuts]
+            gram = [torch.zeros(shape, dtype=torch.float64) for shape in shapes]
+            classes = torch.zeros(x.shape[1], n_classes, dtype=torch.float64)
+            features = torch.zeros(x.shape[1], dtype=torch.float64)
+        for strip, (row, column) in zip(gram, cuts, strict=True):
+            strip.add_(device.home(x[:, row].T @ x[:, column]))
+        classes += device.home(x.T @ y)
+        features += device.home(x.sum(0))
+        counts += torch.bincount(labels, minlength=n_classes)
+    packed = torch.cat([strip.flatten() for strip in gram])
+    return {"gram": packed, "classes": classes, "features": features, "counts": counts}
+
+
+def _gathered(samples: Iterable[tuple[Tensor, Tensor]]) -> Iterator[tuple[Tensor, Tensor]]:
+    """The same samples in larger pieces."""
+    held: list[tuple[Tensor, Tensor]] = []
+    for piece in samples:
+        held.append(piece)
+        if sum(len(labels) for _, labels in held) >= ROWS:
+            yield _joined(held)
+            held = []
+    if held:
+        yield _joined(held)
+
+
+def _joined(pieces: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    features, labels = zip(*pieces, strict=True)
+    return torch.cat(features), torch.cat(labels)
+
+
+def sent(sums: State, precision: Precision, parts: int = 1) -> State:
+    """What a client sends of its sums."""
+    diagonal = _diagonal(sums["gram"], len(sums["features"]), parts)
+    small = {name: sums[name].float() for name in ("classes", "features", "counts")}
+    if precision == "single":
+        return {"gram": sums["gram"].float(), **small}
+    lengths = diagonal.clamp_min(0).sqrt()
+    scaled = _scaled(sums["gram"], lengths.clamp_min(torch.finfo(torch.float64).tiny).reciprocal(), parts)
+    return {"gram": scaled.half(), "lengths": lengths.float(), **small}
+
+
+def received(report: State, parts: int = 1) -> State:
+    """A client's sums in double precision, from what it sent."""
+    exact = {name: tensor.double() for name, tensor in report.items()}
+    lengths = exact.pop("lengths", None)
+    if lengths is not None:
+        exact["gram"] = _scaled(exact["gram"], lengths, parts)
+    return exact
+
+
+def whole(gram: Tensor, part: int, n_features: int, parts: int) -> tuple[Tensor, slice]:
+    """The symmetric matrix of one part, and which features it is of."""
+    size, at = -(-n_features // parts), 0
+    own = slice(part * size, min((part + 1) * size, n_features))
+    found = torch.empty(own.stop - own.start, own.stop - own.start, dtype=gram.dtype)
+    for row, column in strips(n_features, parts):
+        n = (row.stop - row.start) * (column.stop - column.start)
+        if own.start <= row.start < own.stop:
+            strip = gram[at : at + n].view(row.stop - row.start, -1)
+            rows = slice(row.start - own.start, row.stop - own.start)
+            columns = slice(column.start - own.start, column.stop - own.start)
+            found[rows, columns] = strip
+            found[columns, rows] = strip.T
+        at += n
+    return found, own
+
+
+def _diagonal(gram: Tensor, n_features: int, parts: int) -> Tensor:
+    at, found = 0, []
+    for row, column in strips(n_features, parts):
+        height, width = row.stop - row.start, column.stop - column.start
+        found.append(gram[at : at + height * width].view(height, width).diagonal())
+        at += height * width
+    return torch.cat(found)
+
+
+def _scaled(gram: Tensor, factors: Tensor, parts: int) -> Tensor:
+    """g_ij·f_i·f_j."""
+    at, found = 0, gram.clone()
+    for row, column in strips(len(factors), parts):
+        height, width = row.stop - row.start, column.stop - column.start
+        found[at : at + height * width].view(height, width).mul_(factors[row, None]).mul_(factors[column])
+        at += height * width
+    return found
