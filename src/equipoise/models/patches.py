@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import tau
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -37,8 +38,20 @@ FEW = 4
 
 def patches(options: PatchesOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     """A linear head on the fixed features."""
-    encoder = PatchFeatures(fixed(options.model_copy(update={"mirror": True}), shape))
+    kinds = options.filters, options.size, options.cells, options.threshold
+    encoder = PatchFeatures(fixed(Settings(*kinds, options.features, options.bandwidth), shape))
     return Classifier(Mirrored(encoder) if options.mirror else encoder, encoder.n_features, n_classes)
+
+
+class Settings(NamedTuple):
+    """What the constants depend on, beside the shape of an image."""
+
+    filters: int
+    size: int
+    cells: int
+    threshold: float
+    features: int | None
+    bandwidth: float
 
 
 @dataclass(frozen=True)
@@ -60,33 +73,33 @@ class Fixed:
 
 
 @lru_cache(maxsize=4)
-def fixed(options: PatchesOptions, shape: tuple[int, int, int]) -> Fixed:
+def fixed(settings: Settings, shape: tuple[int, int, int]) -> Fixed:
     """The constants for images of that shape. They are large, so all networks of a process share them."""
     channels, height, width = shape
-    filters = whitened_filters(options, channels)
-    bare = Fixed(filters, options.cells, options.threshold, torch.zeros(()), torch.ones(()))
+    filters = whitened_filters(settings, channels)
+    bare = Fixed(filters, settings.cells, settings.threshold, torch.zeros(()), torch.ones(()))
     shown = pooled(torch.from_numpy(crops(channels, (height, width), N_CROPS)), bare)
     mean, scale = shown.mean(0), shown.std(0).clamp_min(LEAST)
-    if options.features is None:
-        return Fixed(filters, options.cells, options.threshold, mean, scale)
+    if settings.features is None:
+        return Fixed(filters, settings.cells, settings.threshold, mean, scale)
     spread = 2 * ((shown - mean) / scale).square().sum(1).mean()
     generator = torch.Generator().manual_seed(stream_seed(0, "patch-directions"))
-    drawn = torch.randn(len(mean), options.features, generator=generator) * (2 * options.bandwidth / spread).sqrt()
-    phases = torch.rand(options.features, generator=generator) * tau
+    drawn = torch.randn(len(mean), settings.features, generator=generator) * (2 * settings.bandwidth / spread).sqrt()
+    phases = torch.rand(settings.features, generator=generator) * tau
     directions = drawn.div_(scale[:, None])
-    return Fixed(filters, options.cells, options.threshold, mean, scale, directions, phases - mean @ directions)
+    return Fixed(filters, settings.cells, settings.threshold, mean, scale, directions, phases - mean @ directions)
 
 
-def whitened_filters(options: PatchesOptions, channels: int) -> Tensor:
+def whitened_filters(settings: Settings, channels: int) -> Tensor:
     """w_jᵀ·Z of the first patches that were cut."""
-    size = options.size
-    cut = torch.from_numpy(photographs(channels, size, max(N_PATCHES, options.filters), stream(0, "patches")))
+    size = settings.size
+    cut = torch.from_numpy(photographs(channels, size, max(N_PATCHES, settings.filters), stream(0, "patches")))
     flat = cut.flatten(1).double()
     centred = flat - flat.mean(1, keepdim=True)
     unit = centred / (centred.square().mean(1, keepdim=True) + EPSILON).sqrt()
     values, vectors = torch.linalg.eigh(unit.T @ unit / len(unit))
     whitening = (vectors * (values + GAMMA).rsqrt()) @ vectors.T
-    white = F.normalize(unit[: options.filters] @ whitening, dim=1) @ whitening
+    white = F.normalize(unit[: settings.filters] @ whitening, dim=1) @ whitening
     found: Tensor = white - white.mean(1, keepdim=True)
     return found.float().view(-1, channels, size, size)
 
