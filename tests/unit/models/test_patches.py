@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from equipoise.models.build import build_model
+from equipoise.models.patches import EPSILON, GAMMA, PatchFeatures, Settings, fixed, whitened_filters
+from equipoise.models.settings import PatchesOptions
+
+SMALL = Settings(filters=3, size=3, cells=2, threshold=0.2, features=None, bandwidth=0.2)
+IMAGES = torch.randn(2, 1, 7, 6, generator=torch.Generator().manual_seed(0))
+
+
+def by_hand(image: np.ndarray, filters: np.ndarray, cells: int, threshold: float) -> np.ndarray:
+    """√q, position by position; a cell reaches from ⌊i·n/cells⌋ to ⌈(i + 1)·n/cells⌉."""
+    size = filters.shape[-1]
+    height, width = (side - size + 1 for side in image.shape[1:])
+    responses = np.zeros((len(filters), height, width))
+    for y in range(height):
+        for x in range(width):
+            patch = image[:, y : y + size, x : x + size]
+            centred = (patch - patch.mean()) / np.sqrt(patch.var() + EPSILON)
+            responses[:, y, x] = (filters * centred).sum((1, 2, 3))
+    sides = np.concatenate([np.maximum(responses - threshold, 0), np.maximum(-responses - threshold, 0)])
+    rows, columns = ([(k * n // cells, -(-(k + 1) * n // cells)) for k in range(cells)] for n in (height, width))
+    pooled = [[side[a:b, c:d].mean() for a, b in rows for c, d in columns] for side in sides]
+    return np.sqrt(np.array(pooled).ravel())
+
+
+def test_features_are_those_of_the_formula():
+    constants = fixed(SMALL, (1, 7, 6))
+    found = PatchFeatures(constants)(IMAGES).numpy()
+    filters = constants.filters.double().numpy()
+    for image, row in zip(IMAGES.double().numpy(), found, strict=True):
+        expected = by_hand(image, filters, 2, 0.2)
+        assert row == pytest.approx((expected - constants.mean.numpy()) / constants.scale.numpy(), abs=1e-3)
+
+
+def test_cosines_approach_the_kernel():
+    plain, many = fixed(SMALL, (1, 7, 6)), fixed(SMALL._replace(features=40_000), (1, 7, 6))
+    z, phi = PatchFeatures(plain)(IMAGES), PatchFeatures(many)(IMAGES)
+    assert many.directions is not None
+    spread = 2 * SMALL.bandwidth / (many.directions * plain.scale[:, None]).square().mean()
+    kernel = float((-SMALL.bandwidth * (z[0] - z[1]).square().sum() / spread).exp())
+    assert 2 * float((phi[0] * phi[1]).mean()) == pytest.approx(kernel, abs=0.03)
+
+
+def test_filters_see_no_brightness_and_whitened_contrast():
+    """A filter is a vector of length 1 times Z, whose largest eigenvalue is at most 1/√γ."""
+    filters = whitened_filters(SMALL._replace(filters=200), 1).flatten(1)
+    assert filters.sum(1).abs().max() < 1e-4
+    assert filters.norm(dim=1).max() <= GAMMA**-0.5 + 1e-4
+
+
+def test_a_state_holds_the_head_only():
+    model = build_model(PatchesOptions(filters=4, features=10), (3, 8, 8), 5, 0)
+    assert {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()} == {
+        "head.weight": (5, 10),
+        "head.bias": (5,),
+    }
+
+
+def test_an_image_and_its_mirror_image_look_the_same():
+    images = torch.randn(2, 3, 8, 8, generator=torch.Generator().manual_seed(1))
+    model = build_model(PatchesOptions(filters=4, features=10), (3, 8, 8), 5, 0)
+    assert torch.allclose(model(images).features, model(images.flip(3)).features, atol=1e-6)
+    plain = build_model(PatchesOptions(filters=4, features=10, mirror=False), (3, 8, 8), 5, 0)
+    one, other = plain(images).features, plain(images.flip(3)).features
+    assert not torch.allclose(one, other, atol=1e-3)
+    assert torch.allclose(model(images).features, (one + other) / 2, atol=1e-6)
+
+
+def test_the_runs_seed_has_no_part_in_the_features():
+    images = torch.randn(1, 3, 8, 8)
+    options = PatchesOptions(filters=4, features=10)
+    one, other = (build_model(options, (3, 8, 8), 5, seed)(images).features for seed in (0, 1))
+    assert torch.equal(one, other)
+
+
+def test_images_smaller_than_a_filter_are_padded():
+    model = build_model(PatchesOptions(filters=4, features=10), (1, 4, 3), 5, 0)
+    assert model(torch.randn(2, 1, 4, 3)).features.isfinite().all()
