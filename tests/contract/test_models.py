@@ -12,7 +12,7 @@ NARROW = {
     "mlp": ("model.hidden=8",),
     "cnn": ("model.width=4", "model.features=8"),
     "filters": ("model.filters=2",),
-    "patches": ("model.filters=4", "model.features=16"),
+    "patches": ("model.filters=4", "model.kept=3"),
 }
 
 

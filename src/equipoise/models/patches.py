@@ -2,19 +2,18 @@
 
     p̂ = (patch − mean) / √(variance + ε)          r_j = w_jᵀ·Z·p̂,  Z = (Σ + γ·I)^(−½),  Σ of the photographs' p̂
     q = mean over each cell of (r − θ)₊, (−r − θ)₊    z = (√q − μ) / σ,  μ and σ over crops of the photographs
-    φ = cos(A·z + b),  A ~ N(0, 2g/d²), b ~ U(0, 2π)  d² = mean squared distance of the crops' z; or φ = z
+    φ = Vᵀz in each cell,  V the `kept` first principal directions of the crops' z, or random ones; or φ = z
 
-w_j are whitened patches of the photographs, at unit length. The cosines are random Fourier features: their products
-approach the kernel exp(−g·‖z − z'‖²/d²). Everything follows from the two sample images of scikit-learn and the
-settings; no run's seed, and no client, has a part in it.
-Source: Coates, Ng, Lee, "An Analysis of Single-Layer Networks", 2011; Rahimi, Recht, "Random Features", 2007.
+w_j are whitened patches of the photographs, at unit length. Many filters are nearly functions of each other, so a part
+of the directions carries nearly all of what they show, and sums of φ have fewer entries. Everything follows from the
+two sample images of scikit-learn and the settings; no run's seed, and no client, has a part in it.
+Source: Coates, Ng, Lee, "An Analysis of Single-Layer Networks", 2011; the directions: ours.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import tau
 from typing import NamedTuple
 
 import torch
@@ -29,7 +28,7 @@ from equipoise.models.settings import PatchesOptions
 
 EPSILON, GAMMA = 0.15, 0.1
 """ε, in units of the pixels' variance, and γ."""
-N_PATCHES, N_CROPS = 40_000, 2_000
+N_PATCHES, N_CROPS = 40_000, 4_000
 LEAST = 1e-3
 """Least σ: a feature that the photographs never show is left small."""
 FEW = 4
@@ -39,7 +38,7 @@ FEW = 4
 def patches(options: PatchesOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     """A linear head on the fixed features."""
     kinds = options.filters, options.size, options.cells, options.threshold
-    encoder = PatchFeatures(fixed(Settings(*kinds, options.features, options.bandwidth), shape))
+    encoder = PatchFeatures(fixed(Settings(*kinds, options.kept, options.directions), shape))
     return Classifier(Mirrored(encoder) if options.mirror else encoder, encoder.n_features, n_classes)
 
 
@@ -50,8 +49,8 @@ class Settings(NamedTuple):
     size: int
     cells: int
     threshold: float
-    features: int | None
-    bandwidth: float
+    kept: int | None
+    directions: str
 
 
 @dataclass(frozen=True)
@@ -63,31 +62,29 @@ class Fixed:
     cells: int
     threshold: float
     mean: Tensor
-    """μ."""
+    """μ [2·J, cells²]."""
     scale: Tensor
-    """σ."""
+    """σ [2·J, cells²]."""
     directions: Tensor | None = None
-    """A transposed, with σ in it: [2·J·cells², D]."""
-    phases: Tensor | None = None
-    """b − A·μ/σ."""
+    """V [2·J, kept]; None: all are kept as they are."""
 
 
 @lru_cache(maxsize=4)
 def fixed(settings: Settings, shape: tuple[int, int, int]) -> Fixed:
     """The constants for images of that shape. They are large, so all networks of a process share them."""
     channels, height, width = shape
-    filters = whitened_filters(settings, channels)
-    bare = Fixed(filters, settings.cells, settings.threshold, torch.zeros(()), torch.ones(()))
-    shown = pooled(torch.from_numpy(crops(channels, (height, width), N_CROPS)), bare)
+    filters, kinds = whitened_filters(settings, channels), (settings.cells, settings.threshold)
+    shown = pooled(torch.from_numpy(crops(channels, (height, width), N_CROPS)), filters, *kinds)
     mean, scale = shown.mean(0), shown.std(0).clamp_min(LEAST)
-    if settings.features is None:
-        return Fixed(filters, settings.cells, settings.threshold, mean, scale)
-    spread = 2 * ((shown - mean) / scale).square().sum(1).mean()
-    generator = torch.Generator().manual_seed(stream_seed(0, "patch-directions"))
-    drawn = torch.randn(len(mean), settings.features, generator=generator) * (2 * settings.bandwidth / spread).sqrt()
-    phases = torch.rand(settings.features, generator=generator) * tau
-    directions = drawn.div_(scale[:, None])
-    return Fixed(filters, settings.cells, settings.threshold, mean, scale, directions, phases - mean @ directions)
+    if settings.kept is None or settings.kept >= shown.shape[1]:
+        return Fixed(filters, *kinds, mean, scale)
+    if settings.directions == "random":
+        generator = torch.Generator().manual_seed(stream_seed(0, "patch-directions"))
+        drawn = torch.randn(shown.shape[1], settings.kept, generator=generator)
+        return Fixed(filters, *kinds, mean, scale, torch.linalg.qr(drawn).Q)
+    rows = shown.sub_(mean).div_(scale).transpose(1, 2).reshape(-1, shown.shape[1])
+    vectors = torch.linalg.eigh(rows.T @ rows).eigenvectors
+    return Fixed(filters, *kinds, mean, scale, vectors[:, -settings.kept :].contiguous())
 
 
 def whitened_filters(settings: Settings, channels: int) -> Tensor:
@@ -104,9 +101,8 @@ def whitened_filters(settings: Settings, channels: int) -> Tensor:
     return found.float().view(-1, channels, size, size)
 
 
-def pooled(images: Tensor, constants: Fixed) -> Tensor:
-    """√q [B, 2·J·cells²]; images smaller than a filter are padded with zeros."""
-    filters = constants.filters
+def pooled(images: Tensor, filters: Tensor, cells: int, threshold: float) -> Tensor:
+    """√q [B, 2·J, cells²]; images smaller than a filter are padded with zeros."""
     size, n = filters.shape[-1], filters[0].numel()
     missing = [max(0, size - side) for side in (images.shape[3], images.shape[2])]
     images = F.pad(images, (0, missing[0], 0, missing[1]))
@@ -116,8 +112,8 @@ def pooled(images: Tensor, constants: Fixed) -> Tensor:
         mean = F.conv2d(few, box) / n
         variance = (F.conv2d(few.square(), box) / n - mean.square()).clamp_min(0)
         response = F.conv2d(few, filters) / (variance + EPSILON).sqrt()
-        sides = (response - constants.threshold).relu_(), (-response - constants.threshold).relu_()
-        parts.append(torch.cat([F.adaptive_avg_pool2d(side, constants.cells).flatten(1) for side in sides], 1))
+        sides = (response - threshold).relu_(), (-response - threshold).relu_()
+        parts.append(torch.cat([F.adaptive_avg_pool2d(side, cells).flatten(2) for side in sides], 1))
     return torch.cat(parts).sqrt_()
 
 
@@ -128,22 +124,19 @@ class PatchFeatures(nn.Module):
     mean: Tensor
     scale: Tensor
     directions: Tensor | None
-    phases: Tensor | None
 
     def __init__(self, constants: Fixed) -> None:
         super().__init__()
         self.cells, self.threshold = constants.cells, constants.threshold
         layout = constants.filters.contiguous(memory_format=torch.channels_last)
         self.register_buffer("filters", layout, persistent=False)
-        for name in ("mean", "scale", "directions", "phases"):
+        for name in ("mean", "scale", "directions"):
             self.register_buffer(name, getattr(constants, name), persistent=False)
 
     @property
     def n_features(self) -> int:
-        return len(self.mean) if self.directions is None else self.directions.shape[1]
+        return (len(self.mean) if self.directions is None else self.directions.shape[1]) * self.cells**2
 
     def forward(self, images: Tensor) -> Tensor:
-        found = pooled(images, Fixed(self.filters, self.cells, self.threshold, self.mean, self.scale))
-        if self.directions is None or self.phases is None:
-            return (found - self.mean) / self.scale
-        return torch.addmm(self.phases, found, self.directions).cos_()
+        z = pooled(images, self.filters, self.cells, self.threshold).sub_(self.mean).div_(self.scale)
+        return z.flatten(1) if self.directions is None else (z.transpose(1, 2) @ self.directions).flatten(1)

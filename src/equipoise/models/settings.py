@@ -52,14 +52,16 @@ class FiltersOptions(ModelOptions):
 
 class PatchesOptions(ModelOptions):
     name: str = "patches"
-    filters: int = Field(1000, ge=1, description="filters cut from public photographs")
+    filters: int = Field(3000, ge=1, description="filters cut from public photographs; responses are twice as many")
     size: int = Field(6, ge=2, le=16, description="height and width of a filter")
     cells: int = Field(2, ge=1, le=8, description="the image is pooled in cells × cells parts")
     threshold: float = Field(0.5, ge=0, description="θ, what a filter's response must exceed to count")
-    features: int | None = Field(
-        8000, ge=1, description="D, cosine features of the pooled responses; null: the 2·filters·cells² responses"
+    kept: int | None = Field(
+        2000, ge=1, description="directions of the responses that are kept in each cell; null: the responses themselves"
     )
-    bandwidth: float = Field(0.2, gt=0, description="g of the kernel that cosine features approach")
+    directions: Literal["principal", "random"] = Field(
+        "principal", description="which ones: those that photographs vary in most, or random ones"
+    )
     mirror: bool = Field(True, description="look at the mirror image too: in sums as another sample, else on average")
 
 

@@ -18,7 +18,7 @@ SMALL = (
     "checkpoints=1",
     "model=patches",
     "model.filters=4",
-    "model.features=20",
+    "model.kept=5",
     "evaluate.beside=never",
 )
 D, C = 20, 10

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 
+from equipoise.data.photographs import crops
 from equipoise.models.build import build_model
 from equipoise.models.patches import EPSILON, GAMMA, PatchFeatures, Settings, fixed, whitened_filters
 from equipoise.models.settings import PatchesOptions
 
-SMALL = Settings(filters=3, size=3, cells=2, threshold=0.2, features=None, bandwidth=0.2)
+SMALL = Settings(filters=3, size=3, cells=2, threshold=0.2, kept=None, directions="principal")
 IMAGES = torch.randn(2, 1, 7, 6, generator=torch.Generator().manual_seed(0))
 
 
@@ -34,16 +35,28 @@ def test_features_are_those_of_the_formula():
     filters = constants.filters.double().numpy()
     for image, row in zip(IMAGES.double().numpy(), found, strict=True):
         expected = by_hand(image, filters, 2, 0.2)
-        assert row == pytest.approx((expected - constants.mean.numpy()) / constants.scale.numpy(), abs=1e-3)
+        mean, scale = constants.mean.flatten().numpy(), constants.scale.flatten().numpy()
+        assert row == pytest.approx((expected - mean) / scale, abs=1e-3)
 
 
-def test_cosines_approach_the_kernel():
-    plain, many = fixed(SMALL, (1, 7, 6)), fixed(SMALL._replace(features=40_000), (1, 7, 6))
-    z, phi = PatchFeatures(plain)(IMAGES), PatchFeatures(many)(IMAGES)
-    assert many.directions is not None
-    spread = 2 * SMALL.bandwidth / (many.directions * plain.scale[:, None]).square().mean()
-    kernel = float((-SMALL.bandwidth * (z[0] - z[1]).square().sum() / spread).exp())
-    assert 2 * float((phi[0] * phi[1]).mean()) == pytest.approx(kernel, abs=0.03)
+@pytest.mark.parametrize("directions", ["principal", "random"])
+def test_kept_directions_are_orthonormal_and_turn_every_cell_alike(directions):
+    plain = PatchFeatures(fixed(SMALL, (1, 7, 6)))(IMAGES).view(2, 6, 4)
+    encoder = PatchFeatures(fixed(SMALL._replace(kept=4, directions=directions), (1, 7, 6)))
+    v = encoder.directions
+    assert torch.allclose(v.T @ v, torch.eye(4), atol=1e-5)
+    found = encoder(IMAGES).view(2, 4, 4)
+    for cell in range(4):
+        assert torch.allclose(found[:, cell], plain[:, :, cell] @ v, atol=1e-4)
+
+
+def test_principal_directions_show_more_of_the_photographs_than_random_ones():
+    pictures = torch.from_numpy(crops(1, (7, 6), 500))
+    spread = {}
+    for directions in ("principal", "random"):
+        encoder = PatchFeatures(fixed(SMALL._replace(kept=2, directions=directions), (1, 7, 6)))
+        spread[directions] = encoder(pictures).var(0).sum()
+    assert spread["principal"] > spread["random"]
 
 
 def test_filters_see_no_brightness_and_whitened_contrast():
@@ -54,18 +67,18 @@ def test_filters_see_no_brightness_and_whitened_contrast():
 
 
 def test_a_state_holds_the_head_only():
-    model = build_model(PatchesOptions(filters=4, features=10), (3, 8, 8), 5, 0)
+    model = build_model(PatchesOptions(filters=4, kept=3), (3, 8, 8), 5, 0)
     assert {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()} == {
-        "head.weight": (5, 10),
+        "head.weight": (5, 12),
         "head.bias": (5,),
     }
 
 
 def test_an_image_and_its_mirror_image_look_the_same():
     images = torch.randn(2, 3, 8, 8, generator=torch.Generator().manual_seed(1))
-    model = build_model(PatchesOptions(filters=4, features=10), (3, 8, 8), 5, 0)
+    model = build_model(PatchesOptions(filters=4, kept=3), (3, 8, 8), 5, 0)
     assert torch.allclose(model(images).features, model(images.flip(3)).features, atol=1e-6)
-    plain = build_model(PatchesOptions(filters=4, features=10, mirror=False), (3, 8, 8), 5, 0)
+    plain = build_model(PatchesOptions(filters=4, kept=3, mirror=False), (3, 8, 8), 5, 0)
     one, other = plain(images).features, plain(images.flip(3)).features
     assert not torch.allclose(one, other, atol=1e-3)
     assert torch.allclose(model(images).features, (one + other) / 2, atol=1e-6)
@@ -73,11 +86,11 @@ def test_an_image_and_its_mirror_image_look_the_same():
 
 def test_the_runs_seed_has_no_part_in_the_features():
     images = torch.randn(1, 3, 8, 8)
-    options = PatchesOptions(filters=4, features=10)
+    options = PatchesOptions(filters=4, kept=3)
     one, other = (build_model(options, (3, 8, 8), 5, seed)(images).features for seed in (0, 1))
     assert torch.equal(one, other)
 
 
 def test_images_smaller_than_a_filter_are_padded():
-    model = build_model(PatchesOptions(filters=4, features=10), (1, 4, 3), 5, 0)
+    model = build_model(PatchesOptions(filters=4, kept=3), (1, 4, 3), 5, 0)
     assert model(torch.randn(2, 1, 4, 3)).features.isfinite().all()
