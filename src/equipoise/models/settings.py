@@ -52,17 +52,17 @@ class FiltersOptions(ModelOptions):
 
 class PatchesOptions(ModelOptions):
     name: str = "patches"
-    filters: int = Field(3000, ge=1, description="filters cut from public photographs; responses are twice as many")
+    filters: int = Field(1250, ge=1, description="J, filters cut from public photographs; responses are twice as many")
     size: int = Field(6, ge=2, le=16, description="height and width of a filter")
     cells: int = Field(2, ge=1, le=8, description="the image is pooled in cells × cells parts")
     threshold: float = Field(0.5, ge=0, description="θ, what a filter's response must exceed to count")
     kept: int | None = Field(
-        2000, ge=1, description="directions of the responses that are kept in each cell; null: the responses themselves"
+        None, ge=1, description="directions of the responses that are kept in each cell; null: the responses themselves"
     )
     directions: Literal["principal", "random"] = Field(
         "principal", description="which ones: those that photographs vary in most, or random ones"
     )
-    mirror: bool = Field(True, description="look at the mirror image too: in sums as another sample, else on average")
+    mirror: bool = Field(True, description="the mean over an image and its mirror image")
 
 
 class SasrecOptions(ModelOptions):

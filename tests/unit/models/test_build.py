@@ -9,6 +9,7 @@ from equipoise.models.classifier import ModelOutput
 from tests.conftest import assert_same, for_images, untouched_rng
 
 NARROW = {"cnn": {"width": 4, "features": 8}, "mlp": {"hidden": 8}, "filters": {"filters": 2}}
+NARROW["patches"] = NARROW["filters"]
 SIZES = [(3, 8, 8), (3, 28, 28), (3, 32, 32)]
 
 
@@ -57,7 +58,7 @@ def test_groups_cover_every_parameter_exactly_once(name):
     assert sorted(grouped) == sorted(parameter for parameter, _ in model.named_parameters())
     assert len(grouped) == len(set(grouped))
     assert model.groups["head"] == ["head.weight", "head.bias"]
-    assert (model.groups["encoder"] == []) == (name == "filters")  # whose encoder nobody trains
+    assert (model.groups["encoder"] == []) == (name in ("filters", "patches"))  # whose encoder nobody trains
 
 
 def test_convolutions_are_held_channels_last_and_states_travel_contiguous():
