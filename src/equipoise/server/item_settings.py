@@ -21,7 +21,10 @@ class ItemSumsOptions(MethodOptions):
     decay: float = Field(0.8, gt=0, le=1, description="weight of an item of the window, from each to the one before it")
     strength: float = Field(100.0, gt=0, description="r, what is added to the diagonal of the ridge's Gram matrix")
     damping: float = Field(
-        0.5, ge=0, le=1, description="in the blend, ridge scores are divided by this power of how often an item came next"
+        0.5,
+        ge=0,
+        le=1,
+        description="in the blend, ridge scores are divided by this power of how often an item came next",
     )
 
     @property

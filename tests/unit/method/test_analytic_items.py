@@ -132,7 +132,10 @@ WRONG = {
     "an unknown score": (("method.score=markow",), "method.score: Input should be 'markov', 'ridge' or 'blend'"),
     "rounds": (("communication=rounds", "checkpoints=null"), "needs one upload"),
     "a network that trains": (("model=sasrec",), "has weights to train; set model=item-tables"),
-    "a method that trains": (("method=fedavg",), "has nothing to train, which 'fedavg' would; set method=analytic-items"),
+    "a method that trains": (
+        ("method=fedavg",),
+        "has nothing to train, which 'fedavg' would; set method=analytic-items",
+    ),
     "no regularisation": (("method.strength=0",), "method.strength"),
     "sums beside sums": (("server.sums=blend",), "is made of such sums"),
     "gaps beyond ten": (("method.gaps=11",), "method.gaps"),
@@ -170,7 +173,9 @@ TRAINED = ("data.users=24", "data.length=24", "data.items=160", "rounds=3", "ser
 
 
 def test_a_trained_model_ranks_together_with_everybodys_sums():
-    alone, both = (numbers(records(load("rec/sasrec", [*TRAINED, *more]).config)) for more in ((), ("server.sums=blend",)))
+    alone, both = (
+        numbers(records(load("rec/sasrec", [*TRAINED, *more]).config)) for more in ((), ("server.sums=blend",))
+    )
     sums = numbers(records(config("seed=3")))
     assert both[2, None, "bytes/up"] == alone[2, None, "bytes/up"] + sums[0, None, "bytes/up"]
     assert both[0, None, "bytes/up"] == alone[0, None, "bytes/up"], "users are asked once, at the end"
