@@ -28,8 +28,8 @@ def fuse(
 ) -> None:
     """Score other servers on the trained clients of a run; nothing is trained again.
 
-    Every pair of a merge and a predictor is scored and stored as a run of its own, for one-shot runs on labelled samples.
-    With --sums the scores of a recommender are added to those of sums that every user sends once. Choose by validation.
+    Every pair of a merge and a predictor is scored and stored as a run of its own, for one-shot runs on labelled
+    samples. With --sums every user sends sums once, whose scores are added to a recommender's. Choose by validation.
 
     [bold]Examples[/]
 

@@ -3,7 +3,7 @@
     answers = ask(every user, item-sums)        tables = solve(Σ answers)        scores = judge(model and tables)
 
 Nothing is trained. The result is stored as a run that refers to the one whose model it uses, with `server.sums` in its
-configuration; it has the numbers of a run that had that setting from the start. One that was made before is found again.
+configuration; it has the numbers of a run that had that setting from the start. What was made before is found again.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@
 
 The root keeps frequent pairs from dominating (`evaluate/markov`). The blend already has a table that favours frequent
 items, and gains by one that does not: on validation (MovieLens-1M, all users, ndcg@10/full) .1759 without damping,
-.1777 with the power ¼, .1779 with ½ and ¾, though the ridge alone falls from .1668 to .1436. r·I keeps G regular for every r > 0, so items that
-nobody met get scores of 0. Source of the ridge: linear item models (EASE; Steck, "Embarrassingly Shallow Autoencoders",
-2019), with windows in order of time in place of whole histories: ours.
+.1777 with the power ¼, .1779 with ½ and ¾, though the ridge alone falls from .1668 to .1436 with ½. r·I keeps G regular
+for every r > 0, so items that nobody met get scores of 0. Source of the ridge: linear item models (EASE; Steck,
+"Embarrassingly Shallow Autoencoders", 2019), with windows in order of time in place of whole histories: ours.
 """
 
 from __future__ import annotations

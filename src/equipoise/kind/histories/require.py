@@ -87,7 +87,7 @@ def shared_tables(config: Config, model: Recommender) -> None:
 
 
 def sums(config: Config, histories: Histories) -> None:
-    """Sums over histories need a split that is trained on once, pairs of items that fit into memory, and transitions."""
+    """Sums over histories need a split that is trained on once, items whose pairs fit into memory, and transitions."""
     if histories.slices is not None:
         what = "sums are sent once, and a stream is trained on slice by slice"
         fix = "set data.split=leave-one-out, or leave sums out: server.sums=null and a method that trains"
