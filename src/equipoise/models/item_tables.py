@@ -14,7 +14,7 @@ from equipoise.models.settings import ItemTablesOptions
 
 
 class ItemTables(nn.Module):
-    groups: Mapping[str, list[str]] = {}  # noqa: RUF012  the name is nn.Module's to assign, the mapping is empty
+    groups: Mapping[str, list[str]] = {}
 
 
 def item_tables(options: ItemTablesOptions, n_items: int, features: Mapping[str, Features]) -> ItemTables:

@@ -103,7 +103,7 @@ def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | No
     """The ids of the fused runs, in the order of the servers."""
     config = here(check(run.config))
     if LABELS not in config.kind.offers:
-        what = f"run '{run.run_id}' learns from {config.kind.name}, and has no other merges and predictors"
+        what = f"run '{run.run_id}' learns from {config.kind.name}, and there is no other way to predict"
         raise ConfigError(
             what, where="data", fix="add users' sums to the model's scores: `equipoise fuse RUN --sums blend`"
         )

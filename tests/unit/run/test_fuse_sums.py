@@ -54,7 +54,7 @@ def test_an_unknown_score_is_refused(opened, trained):
 
 
 def test_other_servers_of_recommenders_are_refused_with_what_there_is(opened, trained):
-    with pytest.raises(ConfigError, match="has no other merges and predictors") as raised:
+    with pytest.raises(ConfigError, match="there is no other way to predict") as raised:
         fuse(opened, trained, [Server(predict="logit-ensemble")])
     assert "--sums" in raised.value.fix
 

@@ -14,6 +14,7 @@ from equipoise.client.history_work import HistoryWork
 from equipoise.client.recipe import Recipe
 from equipoise.client.sums_feed import SumsFeed, SumsWork
 from equipoise.config.schema import Config
+from equipoise.core.errors import ConfigError
 from equipoise.core.values import Indices, Labels, State, Task
 from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Features, Interactions
@@ -126,7 +127,9 @@ class HistorySite:
 
     def answer(self, recipe: Recipe, task: Task) -> State:
         """The sums of a client's histories, where the server adds their scores to those of a trained model."""
-        assert task.question == ITEM_SUMS, "users' histories answer no other question"
+        if task.question != ITEM_SUMS:
+            what = "users' histories answer no questions but one, for their sums"
+            raise ConfigError(what, where="server.predict", fix="leave it out; server.sums ranks by sums too")
         options = ItemSumsOptions(score=self.config.server.sums or "blend")
         held = [history.items[: history.last] for history in self._held(task)]
         return sums_of(held, self.histories.interactions.n_items, options)
