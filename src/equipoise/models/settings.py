@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from equipoise.config.blocks import ModelOptions
 from equipoise.config.choices import Fusion, Norm
-from equipoise.config.traits import HISTORIES, PIXELS
+from equipoise.config.traits import HISTORIES, PIXELS, SOLVED
 from equipoise.core.registry import MODELS
 
 
@@ -91,6 +91,10 @@ class DmmrOptions(SasrecOptions):
     router: Literal["user", "item"] = Field("user", description="weights by user and item, or by the item alone")
 
 
+class ItemTablesOptions(ModelOptions):
+    name: str = "item-tables"
+
+
 MODELS.declare("mlp", "equipoise.models.mlp:mlp", options=MlpOptions)
 MODELS.declare("cnn", "equipoise.models.cnn:cnn", options=CnnOptions, traits=(PIXELS,))
 MODELS.declare("resnet8", "equipoise.models.resnet:resnet8", options=Resnet8Options, traits=(PIXELS,))
@@ -100,3 +104,6 @@ MODELS.declare("filters", "equipoise.models.filters:filters", options=FiltersOpt
 MODELS.declare("patches", "equipoise.models.patches:patches", options=PatchesOptions, traits=(PIXELS,))
 MODELS.declare("sasrec", "equipoise.models.recommender:sasrec", options=SasrecOptions, traits=(HISTORIES,))
 MODELS.declare("dmmr", "equipoise.models.recommender:dmmr", options=DmmrOptions, traits=(HISTORIES,))
+MODELS.declare(
+    "item-tables", "equipoise.models.item_tables:item_tables", options=ItemTablesOptions, traits=(HISTORIES, SOLVED)
+)
