@@ -39,7 +39,8 @@ FIRST_LOSSES = Question("first-losses", through="own")
 class Node:
     def __init__(self, site: Site) -> None:
         self.device = prepare(site.config.engine)
-        keep_freed_memory()
+        if resolve(site.config).trains:
+            keep_freed_memory()
         self.site, self.recipe = site, site.recipe()
         self.axis = max(1, site.together)
         """How many clients the device has had memory for on one axis."""

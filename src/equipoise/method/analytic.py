@@ -42,7 +42,7 @@ class AnalyticOptions(MethodOptions):
 def analytic(options: AnalyticOptions) -> Method:
     from equipoise.server.sums import received
 
-    report, merge = partial(feature_sums, options), partial(closed_form, options.parts)
+    report, merge = partial(feature_sums, options), partial(closed_form, options)
     sums = partial(received, parts=options.parts)
     return Method(merge=merge, exchange=Exchange(up=False, report=report, sums=sums), trains=False)
 
@@ -55,18 +55,19 @@ def feature_sums(options: AnalyticOptions, done: Finished) -> State:
     return sent(sums, options.send, options.parts)
 
 
-def closed_form(parts: int, state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
+def closed_form(options: AnalyticOptions, state: ServerState, updates: Sequence[ClientUpdate]) -> ServerState:
     """The heads of all parts side by side, each with its share of the score."""
     import torch
 
-    from equipoise.server.ridge import head_of
+    from equipoise.server.ridge import HALF, SINGLE, head_of
     from equipoise.server.sums import whole
 
-    sums, n_features = state.sums, len(state.sums["features"])
+    sums, n_features, parts = state.sums, len(state.sums["features"]), options.parts
+    rounding = HALF if options.send == "half" else SINGLE
     weights, bias = torch.zeros(n_features, len(sums["counts"])), torch.zeros(len(sums["counts"]))
     for part in range(parts):
         gram, own = whole(sums["gram"], part, n_features, parts)
-        head = head_of(gram, sums["classes"][own], sums["features"][own], sums["counts"]) / parts
+        head = head_of(gram, sums["classes"][own], sums["features"][own], sums["counts"], rounding) / parts
         weights[own] = head[:-1].float()
         bias += head[-1].float()
     if not weights.any():

@@ -115,7 +115,7 @@ def pooled(images: Tensor, filters: Tensor, cells: int, threshold: float) -> Ten
             sides = [_both_sides(F.linear(patches, block), areas, threshold) for block in blocks]
             high, low = zip(*sides, strict=True)
             parts.append(torch.cat([*high, *low], 2))
-    return torch.cat(parts).clamp_min_(0).sqrt_()
+    return torch.cat(parts).sqrt_()
 
 
 def normalised(images: Tensor, size: int) -> Tensor:
@@ -127,7 +127,8 @@ def normalised(images: Tensor, size: int) -> Tensor:
 
 def _both_sides(response: Tensor, areas: Tensor, threshold: float) -> tuple[Tensor, Tensor]:
     """Means of (r − θ)₊ and (−r − θ)₊ over every cell, from r [B, L, J]."""
-    return areas @ response.clamp(min=threshold) - threshold, -(areas @ response.clamp(max=-threshold)) - threshold
+    beyond = F.softshrink(response, threshold)
+    return areas @ beyond.clamp(min=0), areas @ -beyond.clamp(max=0)
 
 
 def cell_means(sides: Sequence[int], cells: int) -> Tensor:

@@ -30,7 +30,8 @@ from equipoise.server.merge import ServerState
 def federate(federation: Federation, engine: Engine, snapshot: Snapshot, first: int, tick: Tick) -> Iterator[Record]:
     """Every step from `first` on; stopping in between loses only the step in progress."""
     prepare(federation.config.engine)
-    keep_freed_memory()
+    if federation.method.trains:
+        keep_freed_memory()
     if first > 0 and is_enough(federation, snapshot, first - 1):  # it was over, but stopped before recording that
         return
     ahead: Begun | None = None

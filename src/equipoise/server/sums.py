@@ -1,10 +1,12 @@
 """Sums over samples that add up over clients: formed some samples at a time, sent as half of a symmetric matrix.
 
-    G = Σ_i x_i x_iᵀ      S = Σ_i x_i y_iᵀ (y one-hot)      m = Σ_i x_i      c = Σ_i y_i
-    sent: of G the strips of 256 rows from their own columns on, as g_ij, or as g_ij/√(g_ii·g_jj) in half precision
+    G = Σ_i x_i x_iᵀ      S = Σ_i x_i y_iᵀ (y one-hot)      m = Σ_i x_i      c = Σ_i y_i      n = Σ_c c
+    sent: m, c, S − m·cᵀ/n, and of H = G − m·mᵀ/n the strips of 256 rows from their own columns on,
+    as h_ij in single precision, or as h_ij/√(h_ii·h_jj) in half precision; the server adds what was taken away
 
-Half precision keeps 11 bits of each quotient, so |Δg_ij| ≤ 2⁻¹¹·√(g_ii·g_jj). With `parts` features are cut into equal
-parts, and only products within a part are formed: G has that many times fewer entries.
+The means are taken away, so that they cost no digits. Half precision keeps 11 bits of each quotient, so
+|Δg_ij| ≤ 2⁻¹¹·√(h_ii·h_jj). With `parts` features are cut into equal parts, and only products within a part are formed:
+G has that many times fewer entries.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ STRIP = 256
 """Rows of G that are formed and sent together."""
 ROWS = 2048
 """Samples whose products are formed in single precision before they are added up in double."""
+VANISHING = 1e-30
+"""Lengths of features that never vary: their products are 0."""
 ON_CPU = Device()
 Precision = Literal["single", "half"]
 
@@ -61,24 +65,37 @@ def most_features(memory: int, parts: int = 1) -> int:
 def added_up(
     samples: Iterable[tuple[Tensor, Tensor]], n_classes: int, parts: int = 1, device: Device = ON_CPU
 ) -> State:
-    """G in strips, S, m and c in double precision, of features [N, D] on the device and labels [N], in pieces."""
-    packed, counts = torch.zeros(0), torch.zeros(n_classes, dtype=torch.float64)
-    gram: list[Tensor] = []
-    classes, features = torch.zeros(0), torch.zeros(0)
+    """G in strips, S, m and c in double precision, of features [N, D] on the device and labels [N], in pieces.
+
+    Products are formed of distances from the first piece's mean, so that features with a large mean cost no digits.
+    """
+    found: dict[str, Tensor] = {}
+    pivot = torch.zeros(0)
     for x, labels in _gathered(samples):
-        y = device.there(F.one_hot(labels, n_classes).float())
+        if not found:
+            pivot, found = x.mean(0), _nothing(x.shape[1], n_classes, parts)
+        x.sub_(pivot)
         cuts = strips(x.shape[1], parts)
-        if not gram:
-            packed = torch.zeros(gram_entries(x.shape[1], parts), dtype=torch.float64)
-            gram = _strips_of(packed, cuts)
-            classes = torch.zeros(x.shape[1], n_classes, dtype=torch.float64)
-            features = torch.zeros(x.shape[1], dtype=torch.float64)
-        for strip, (row, column) in zip(gram, cuts, strict=True):
+        for strip, (row, column) in zip(_strips_of(found["gram"], cuts), cuts, strict=True):
             strip.add_(device.home(x[:, row].T @ x[:, column]))
-        classes += device.home(x.T @ y)
-        features += device.home(x.sum(0))
-        counts += torch.bincount(labels, minlength=n_classes)
-    return {"gram": packed, "classes": classes, "features": features, "counts": counts}
+        found["classes"] += device.home(x.T @ device.there(F.one_hot(labels, n_classes).float()))
+        found["counts"] += torch.bincount(labels, minlength=n_classes)
+    return _moved(found, device.home(pivot).double(), parts)
+
+
+def _nothing(n_features: int, n_classes: int, parts: int) -> dict[str, Tensor]:
+    sizes = {"gram": (gram_entries(n_features, parts),), "classes": (n_features, n_classes), "counts": (n_classes,)}
+    return {name: torch.zeros(size, dtype=torch.float64) for name, size in sizes.items()}
+
+
+def _moved(found: State, pivot: Tensor, parts: int) -> State:
+    """The sums of x + p, from those of x: S + p·cᵀ, m + n·p, and G + p·mᵀ + m·pᵀ + n·p·pᵀ."""
+    m, counts = found["classes"].sum(1), found["counts"]
+    classes, moved = found["classes"] + torch.outer(pivot, counts), m + counts.sum() * pivot
+    cuts = strips(len(pivot), parts)
+    for strip, (row, column) in zip(_strips_of(found["gram"], cuts), cuts, strict=True):
+        strip.addr_(pivot[row], m[column]).addr_(moved[row], pivot[column])
+    return {"gram": found["gram"], "classes": classes, "features": moved, "counts": counts}
 
 
 def _strips_of(gram: Tensor, cuts: Sequence[tuple[slice, slice]]) -> list[Tensor]:
@@ -107,12 +124,13 @@ def _joined(pieces: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
 
 def sent(sums: State, precision: Precision, parts: int = 1) -> State:
     """What a client sends of its sums."""
-    diagonal = _diagonal(sums["gram"], len(sums["features"]), parts)
-    small = {name: sums[name].float() for name in ("classes", "features", "counts")}
+    exact = _shifted(sums, -1, parts)
+    small = {name: exact[name].float() for name in ("classes", "features", "counts")}
     if precision == "single":
-        return {"gram": sums["gram"].float(), **small}
-    lengths = diagonal.clamp_min(0).sqrt()
-    scaled = _scaled(sums["gram"], lengths.clamp_min(torch.finfo(torch.float64).tiny).reciprocal(), parts)
+        return {"gram": exact["gram"].float(), **small}
+    lengths = _diagonal(exact["gram"], len(exact["features"]), parts).clamp_min(0).sqrt()
+    factors = torch.where(lengths > VANISHING, lengths.reciprocal(), 0.0)
+    scaled = _scaled(exact["gram"], factors, parts).clamp_(-1, 1)  # beyond 1 by rounding only
     return {"gram": scaled.half(), "lengths": lengths.float(), **small}
 
 
@@ -122,7 +140,17 @@ def received(report: State, parts: int = 1) -> State:
     lengths = exact.pop("lengths", None)
     if lengths is not None:
         exact["gram"] = _scaled(exact["gram"], lengths, parts)
-    return exact
+    return _shifted(exact, 1, parts)
+
+
+def _shifted(sums: State, sign: int, parts: int) -> State:
+    """G ± m·mᵀ/n and S ± m·cᵀ/n, with the same m and c."""
+    features, counts, gram = sums["features"], sums["counts"], sums["gram"].clone()
+    mean, cuts = features / counts.sum(), strips(len(features), parts)
+    for strip, (row, column) in zip(_strips_of(gram, cuts), cuts, strict=True):
+        strip.addr_(mean[row], features[column], alpha=sign)
+    classes = sums["classes"] + sign * torch.outer(mean, counts)
+    return {"gram": gram, "classes": classes, "features": features, "counts": counts}
 
 
 def whole(gram: Tensor, part: int, n_features: int, parts: int) -> tuple[Tensor, slice]:

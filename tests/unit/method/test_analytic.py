@@ -5,7 +5,7 @@ import torch
 
 from equipoise.config.check import check
 from equipoise.core.errors import ClientError
-from equipoise.method.analytic import NEVER, closed_form
+from equipoise.method.analytic import NEVER, AnalyticOptions, closed_form
 from equipoise.run.build import build
 from equipoise.server.merge import ServerState
 from equipoise.server.ridge import solved, sums
@@ -86,7 +86,7 @@ def test_a_class_that_nobody_has_is_never_predicted():
     x = torch.randn(30, D, generator=torch.Generator().manual_seed(0))
     labels = torch.arange(30) % (C - 1)
     state = ServerState({"head.weight": torch.zeros(C, D)}, sums=added_up([(x, labels)], C))
-    model = closed_form(1, state, []).model
+    model = closed_form(AnalyticOptions(), state, []).model
     assert model["head.bias"][C - 1] == NEVER
     scores = x @ model["head.weight"].T + model["head.bias"]
     assert (scores.argmax(1) != C - 1).all()
@@ -95,4 +95,4 @@ def test_a_class_that_nobody_has_is_never_predicted():
 def test_constant_features_are_refused():
     state = ServerState({}, sums=added_up([(torch.ones(8, D), torch.arange(8))], C))
     with pytest.raises(ClientError, match="the same for all samples"):
-        closed_form(1, state, [])
+        closed_form(AnalyticOptions(), state, [])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.server import sums as sums_module
-from equipoise.server.ridge import by_eigenvalues, by_factors, head_of
+from equipoise.server.ridge import STRENGTHS, About, by_eigenvalues, by_factors, head_of
 from equipoise.server.sums import added_up, gram_entries, received, sent, whole
 
 
@@ -98,7 +98,9 @@ def test_factors_and_eigenvalues_give_the_same_head():
     y = torch.nn.functional.one_hot(labels, 4).double()
     x = torch.cat([x[:, :4] + y.float(), x[:, 4:]], 1).double()
     x, y = x - x.mean(0), y - y.mean(0)
-    given = x.T @ x, x.T @ y, float(y.square().sum()), 400.0
+    gram = x.T @ x
+    strengths = [float(r) for r in STRENGTHS * gram.trace() / 30]
+    given = gram, x.T @ y, About(float(y.square().sum()), 400.0, strengths)
     assert torch.allclose(by_eigenvalues(*given), by_factors(*given), atol=1e-8)
 
 
@@ -110,3 +112,33 @@ def test_a_singular_gram_matrix_has_a_head_and_a_constant_feature_no_weight():
     assert head.isfinite().all()
     assert head[4].tolist() == [0.0, 0.0]
     assert torch.allclose(head[0], head[3], atol=1e-6)
+
+
+def test_large_means_and_constants_cost_no_digits():
+    """Features at 1000 ± 1: products of their values in single precision would keep no digit of what they vary by."""
+    x, labels = samples(300, 6, 3)
+    x = x + torch.nn.functional.one_hot(labels, 6).float()
+    far = torch.cat([x[:, :5] + 1000, torch.full((300, 1), 0.1)], 1)
+    near = torch.cat([x[:, :5], torch.zeros(300, 1)], 1)
+    heads = []
+    for features in (far, near):
+        halves = [added_up([(features[half], labels[half])], 3) for half in (slice(0, 100), slice(100, 300))]
+        parts = [received(sent(half, "single")) for half in halves]
+        total = {name: parts[0][name] + parts[1][name] for name in parts[0]}
+        heads.append(head_of(whole(total["gram"], 0, 6, 1)[0], total["classes"], total["features"], total["counts"]))
+    assert torch.allclose(heads[0][:-1], heads[1][:-1], rtol=1e-3, atol=1e-4)
+    assert heads[0][5].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_more_features_than_samples_are_told_apart_in_both_precisions():
+    """Interpolation leaves nothing over: strengths below what rounding moves eigenvalues by would be noise."""
+    draw = torch.Generator().manual_seed(3)
+    labels = torch.arange(80) % 2
+    x = torch.randn(80, 120, generator=draw) + 2 * (labels[:, None] * 2 - 1) * (torch.arange(120) < 20) + 30
+    for precision, rounding in (("single", 2.0**-24), ("half", 2.0**-11)):
+        found = received(sent(added_up([(x[:40], labels[:40])], 2), precision))
+        head = head_of(
+            whole(found["gram"], 0, 120, 1)[0], found["classes"], found["features"], found["counts"], rounding
+        )
+        scores = x[40:].double() @ head[:-1] + head[-1]
+        assert (scores.argmax(1) == labels[40:]).float().mean() > 0.9
