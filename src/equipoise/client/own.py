@@ -13,6 +13,7 @@ from types import MappingProxyType
 import torch
 from torch import Tensor, nn
 
+from equipoise.core.errors import NonFinite
 from equipoise.core.values import Labels, Samples, State
 from equipoise.models.classifier import Classifier, ModelOutput
 from equipoise.models.mirrored import Mirrored
@@ -53,6 +54,7 @@ class OwnSamples:
             with torch.inference_mode():
                 views = encoder.views(batch) if isinstance(encoder, Mirrored) else [encoder(batch)]
             for features in views:
+                _require_finite(features)
                 yield features, labels[start : start + len(batch)]
             start += len(batch)
 
@@ -70,6 +72,13 @@ class OwnSamples:
             return common_outputs(self.common, self.samples.inputs, self.reader)
         self.reader.device.load(self.network, model)
         return outputs_of(self.network, self.samples.inputs, self.reader)
+
+
+def _require_finite(features: Tensor) -> None:
+    if not features.sum().isfinite() and not features.isfinite().all():
+        bad = int((~features.isfinite()).any(1).sum())
+        what = f"the encoder gives features that are not finite for {bad} of {len(features)} samples"
+        raise NonFinite(what, where="model", fix="look at these samples, or choose another encoder")
 
 
 Summary = Callable[[OwnSamples], State]

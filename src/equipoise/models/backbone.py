@@ -125,16 +125,22 @@ def _fill(network: nn.Module, state: Mapping[str, Tensor], options: BackboneOpti
     """Load all weights, by name."""
     own = network.state_dict()
     missing = [name for name in own if name not in state and not name.endswith(COUNTER)]
-    shapes = {name: (tuple(state[name].shape), tuple(own[name].shape)) for name in own if name in state}
+    extra = [name for name in state if name not in own]
+    wrong = [
+        f"{name} is {tuple(state[name].shape)} in the file and {tuple(own[name].shape)} in the network"
+        for name in own
+        if name in state and state[name].shape != own[name].shape
+    ]
     problems = [
         *([f"{len(missing)} tensors of the network are not in the file: {_some(missing)}"] if missing else []),
-        *([f"{len(extra)} of the file are not in the network: {_some(extra)}"] if (extra := [*(state.keys() - own)]) else []),
-        *(f"{name} is {have} in the file, and {want} in the network" for name, (have, want) in shapes.items() if have != want),
+        *([f"{len(extra)} tensors of the file are not in the network: {_some(extra)}"] if extra else []),
+        *([f"{len(wrong)} shapes differ: {_some(wrong)}"] if wrong else []),
     ]
     if problems:
-        what = f"{options.weights_path.name} does not fit the network of {options.factory}: {'; '.join(problems[:FIRST])}"
+        path, factory = options.weights_path, options.factory
+        what = f"{path.name} does not fit the network of {factory}: {'; '.join(problems)}"
         fix = "give the function the arguments that the network was saved with: model.arguments.NAME=VALUE"
-        raise DataError(what, where=str(options.weights_path), fix=fix)
+        raise DataError(what, where=str(path), fix=fix)
     network.load_state_dict(dict(state), strict=False)
 
 

@@ -36,7 +36,7 @@ class BackboneOptions(ModelOptions):
         None, description="the function that makes the network: MODULE:FUNCTION or FILE.py:FUNCTION"
     )
     weights: str | None = Field(None, description="its state dict, a .safetensors file; never unpickled, never trained")
-    arguments: dict[str, Any] = Field({}, description="keyword arguments of the function, as in model.arguments.width=2")
+    arguments: dict[str, Any] = Field({}, description="keyword arguments of that function, as model.arguments.width=2")
     layer: str | None = Field(
         None, description="the module whose output is the features, as in avgpool; null: what the network returns"
     )

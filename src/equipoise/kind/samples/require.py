@@ -83,7 +83,7 @@ def batches(site: SampleSite, model: nn.Module) -> None:
 
 def sums(config: Config, method: Resolved, model: Classifier) -> None:
     """Sums of products of all features must fit into memory."""
-    parts, n = getattr(config.method, "parts", 1), model.n_features
+    parts, n = getattr(config.method, "parts", 1), getattr(model.head, "in_features", model.n_features)
     if method.exchange.sums is not None and needed_bytes(n, parts) > memory():
         has, wants = (f"{size / 2**30:,.1f} GiB" for size in (memory(), needed_bytes(n, parts)))
         what = f"sums of {n} features take {wants}, and this machine has {has}: {most_features(memory(), parts)} fit"
