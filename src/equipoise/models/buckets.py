@@ -23,7 +23,7 @@ N_PUBLIC, AT_ONCE = 512, 64
 """Public inputs that thresholds are measured on, and how many of them the encoder gets at once."""
 
 
-class BucketHead(nn.Linear):
+class BucketHead(nn.Module):
     """W, b, and the thresholds, which are part of the state: whoever has it predicts alike."""
 
     thresholds: Tensor
@@ -31,7 +31,10 @@ class BucketHead(nn.Linear):
 
     def __init__(self, n_features: int, n_classes: int, levels: int, group: int, seed: int) -> None:
         n_groups = -(-n_features * levels // group)
-        super().__init__(n_groups * 2**group, n_classes)
+        super().__init__()
+        self.in_features = n_groups * 2**group
+        self.weight = nn.Parameter(torch.zeros(n_classes, self.in_features))
+        self.bias = nn.Parameter(torch.zeros(n_classes))
         self.n_features, self.n_classes = n_features, n_classes
         self.levels, self.group, self.seed = levels, group, seed
         drawn = stream(seed, "bucket-order").permutation(n_features * levels)
