@@ -246,9 +246,8 @@ def test_features_that_are_constant_are_refused_in_words(method, mine, tmp_path)
 
 
 def test_features_that_are_not_finite_stop_their_client_and_not_the_federation(mine, tmp_path):
+    site = build(one_shot(*mine, "method=afl", "evaluate.beside=never", checkpoints=1)).site
     save_file({}, tmp_path / "mine" / "mine.safetensors")
-    plain = one_shot(*mine, "method=afl", "evaluate.beside=never", checkpoints=1)
-    site = build(plain).site
     brightness = site.train.inputs.astype(float).mean((1, 2, 3))
     (bright,) = np.flatnonzero(brightness == brightness.max())[:1]
     above = np.sort(site.inputs.prepare(site.train.inputs).mean((1, 2, 3)).numpy())[-2:].mean()
