@@ -9,7 +9,7 @@ from equipoise.kind.record import Kind, figures
 
 KINDS.register("features", module=__name__)(
     Kind(
-        name="rows of features",
+        name="features of samples",
         options=FeatureOptions,
         offers=frozenset({LABELS}),
         defaults={"partition": "dirichlet", "model": "linear", "method": "fedavg"},

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -20,7 +20,7 @@ from equipoise.core.contents import content_hash
 from equipoise.core.errors import ConfigError, DataError, Problem
 from equipoise.core.loading import Plugin, load
 
-Constants = Annotated[list[float], Field(min_length=1, max_length=3)]
+CHANNELS = (1, 3)
 WEIGHTS = "model.weights"
 SAFE = ".safetensors"
 CONVERT = (
@@ -41,16 +41,18 @@ class BackboneOptions(ModelOptions):
         None, description="the module whose output is the features, as in avgpool; null: what the network returns"
     )
     resize: int | None = Field(None, ge=1, description="height and width of the images that it gets; null: as they are")
-    mean: Constants | None = Field(None, description="of [0, 1] pixels, what it was trained with; null: the data's own")
-    std: Constants | None = Field(None, description="likewise, the deviation")
+    mean: list[float] | None = Field(None, description="of [0, 1] pixels, what it was trained with; null: the data's own")
+    std: list[float] | None = Field(None, description="likewise, the deviation")
     sha256: str | None = Field(None, description="hash of the weights; filled in, and other weights are refused")
 
     @field_validator("std")
     @classmethod
     def _beside_the_mean(cls, value: list[float] | None, info: ValidationInfo) -> list[float] | None:
         mean = info.data.get("mean")
-        if (value is None) != (mean is None) or (value and mean and (len(value) != len(mean) or min(value) <= 0)):
-            raise ValueError("mean and std belong together: equally many numbers, and deviations above 0")
+        if value is None and mean is None:
+            return None
+        if not value or not mean or len(value) != len(mean) or len(value) not in CHANNELS or min(value) <= 0:
+            raise ValueError("mean and std belong together: one number each or three, and deviations above 0")
         return value
 
     def identity(self) -> dict[str, Any]:

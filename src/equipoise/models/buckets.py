@@ -60,13 +60,14 @@ class BucketHead(nn.Module):
 
 def set_thresholds(model: Classifier, shape: tuple[int, ...]) -> None:
     """Measure the thresholds of a bucket head; other heads have none."""
-    if not isinstance(model.head, BucketHead):
+    head = getattr(model, "head", None)
+    if not isinstance(head, BucketHead):
         return
     with torch.inference_mode():
         seen = torch.cat([model.eval().encoder(part) for part in torch.split(public_inputs(shape), AT_ONCE)])
         mean, deviation = seen.mean(0), seen.std(0)
-    levels = torch.special.ndtri(torch.arange(1, model.head.levels + 1) / (model.head.levels + 1))
-    model.head.thresholds.copy_(mean[:, None] + deviation[:, None] * levels)
+    levels = torch.special.ndtri(torch.arange(1, head.levels + 1) / (head.levels + 1))
+    head.thresholds.copy_(mean[:, None] + deviation[:, None] * levels)
     model.train()
 
 

@@ -83,11 +83,15 @@ def batches(site: SampleSite, model: nn.Module) -> None:
 
 def sums(config: Config, method: Resolved, model: Classifier) -> None:
     """Sums of products of all features must fit into memory."""
+    if method.exchange.sums is None:
+        return
     parts, n = getattr(config.method, "parts", 1), getattr(model.head, "in_features", model.n_features)
-    if method.exchange.sums is not None and needed_bytes(n, parts) > memory():
+    if needed_bytes(n, parts) > memory():
         has, wants = (f"{size / 2**30:,.1f} GiB" for size in (memory(), needed_bytes(n, parts)))
         what = f"sums of {n} features take {wants}, and this machine has {has}: {most_features(memory(), parts)} fit"
-        raise ConfigError(what, where="model", fix="fewer filters or features, or method.parts=4")
+        settings = {"parts": "method.parts=4", "levels": "a smaller method.levels or method.group"}
+        others = [text for name, text in settings.items() if hasattr(config.method, name)]
+        raise ConfigError(what, where="model", fix=", or ".join(["fewer filters or features", *others]))
 
 
 def room(site: SampleSite, model: nn.Module) -> None:
