@@ -31,7 +31,7 @@ def in_pairs():
 def blind():
     class Blind(nn.Module):
         def forward(self, images):
-            return torch.full((len(images), 4), 0.1)
+            return images.new_full((len(images), 4), 0.1)
 
     return Blind()
 

@@ -41,7 +41,7 @@ class BackboneOptions(ModelOptions):
         None, description="the module whose output is the features, as in avgpool; null: what the network returns"
     )
     resize: int | None = Field(None, ge=1, description="height and width of the images that it gets; null: as they are")
-    mean: list[float] | None = Field(None, description="of [0, 1] pixels, what it was trained with; null: the data's own")
+    mean: list[float] | None = Field(None, description="of [0, 1] pixels, as it was trained; null: the data's own")
     std: list[float] | None = Field(None, description="likewise, the deviation")
     sha256: str | None = Field(None, description="hash of the weights; filled in, and other weights are refused")
 
@@ -79,6 +79,7 @@ class BackboneOptions(ModelOptions):
 
     def completed(self) -> Self:
         """With the hash of the weights, which is taken once."""
+        assert self.source  # both files are named
         path = self.weights_path
         return self.model_copy(update={"weights": str(path), "sha256": self.sha256 or file_hash(path)})
 
