@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 from torch import nn
+
+from equipoise.core.contents import content_hash
 
 SOURCE = '''"""Made by a test."""
 
@@ -86,6 +92,16 @@ def written(folder: Path, width: int = 4) -> tuple[str, ...]:
     (folder / "mine.py").write_text(SOURCE, encoding="utf-8")
     save(trained(width), folder / "mine.safetensors")
     return settings(folder, "cnn", f"model.arguments.width={width}")
+
+
+@cache
+def drawn() -> dict[str, str]:
+    """The options of one backbone for all tests of a process."""
+    folder = Path(tempfile.mkdtemp(prefix="backbone-"))
+    atexit.register(shutil.rmtree, folder)
+    written(folder)
+    weights = folder / "mine.safetensors"
+    return {"factory": f"{folder / 'mine.py'}:cnn", "weights": str(weights), "sha256": content_hash(weights)}
 
 
 def save(network: nn.Module, path: Path) -> None:
