@@ -78,10 +78,12 @@ class BackboneOptions(ModelOptions):
         return [load(Plugin(name=path.stem, path=str(path)))]
 
     def completed(self) -> Self:
-        """With the hash of the weights, which is taken once."""
-        assert self.source  # both files are named
+        """With absolute paths, and the hash of the weights, which is taken once."""
+        place, function = self.source
+        code = str(Path(place).expanduser().resolve()) if place.endswith(".py") else place
         path = self.weights_path
-        return self.model_copy(update={"weights": str(path), "sha256": self.sha256 or file_hash(path)})
+        known = {"weights": str(path), "sha256": self.sha256 or file_hash(path)}
+        return self.model_copy(update={"factory": f"{code}:{function}", **known})
 
     @property
     def weights_path(self) -> Path:

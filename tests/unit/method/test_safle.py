@@ -3,9 +3,12 @@ from __future__ import annotations
 import pytest
 import torch
 
+from equipoise.core.errors import ConfigError
 from equipoise.core.registry import METHODS
+from equipoise.kind.samples import require
 from equipoise.method.safle import SafleOptions, bucket_head
 from equipoise.models.build import build_model
+from equipoise.run.build import build
 from equipoise.server.ridge import solved, sums
 from tests.conftest import numbers, one_shot, records
 from tests.unit.method.heads import C, D, head, samples
@@ -63,3 +66,10 @@ def test_a_network_has_the_head_of_its_method():
 def test_the_number_of_entries(levels, group, entries):
     """D·L/g·2^g; 12 bits in groups of 5 are 3 groups, filled up with bits that are used again."""
     assert bucket_head(SafleOptions(levels=levels, group=group), 4, C, 0).in_features == entries
+
+
+def test_codes_that_do_not_fit_into_memory_are_refused_before_the_run(monkeypatch):
+    monkeypatch.setattr(require, "memory", lambda: 10**6)
+    with pytest.raises(ConfigError, match=r"sums of 1536 features take 0\.1 GiB.*: \d+ fit") as caught:
+        build(one_shot("method=safle", "model=linear", "method.levels=4", checkpoints=1))
+    assert "method.levels" in caught.value.fix

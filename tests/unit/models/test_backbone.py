@@ -122,6 +122,16 @@ def test_relative_files_start_from_the_file_of_settings(tmp_path, monkeypatch):
     assert [plugin.name for plugin in config.plugins] == ["mine"]
 
 
+def test_a_stored_configuration_means_the_same_from_any_folder(tmp_path, monkeypatch):
+    written(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path / "mine")
+    named = {"name": "backbone", "factory": "mine.py:cnn", "weights": "mine.safetensors"}
+    stored = check({"model": named}).model_dump()
+    monkeypatch.chdir(tmp_path)
+    assert check(stored).model_dump() == stored
+    build_model(check(stored).model, SHAPE, 10, 0)
+
+
 def test_the_hash_knows_contents_and_not_places(tmp_path):
     here, there, other = (tiny(*written(tmp_path / name, width)) for name, width in (("a", 4), ("b", 4), ("c", 3)))
     assert here.fingerprint() == there.fingerprint() != other.fingerprint()
