@@ -186,5 +186,5 @@ def own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     known = set(sys.modules)
     yield
     for name in set(sys.modules) - known:
-        if not name.startswith("equipoise."):
+        if not name.startswith(("equipoise.", "torch.")):  # torch cannot be imported a second time
             del sys.modules[name]
