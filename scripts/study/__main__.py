@@ -26,8 +26,10 @@ from scripts.study import (
     read,
     recommendation,
     records,
+    skew,
     svhn_explosion,
     two_stage,
+    upload,
     why_v10_fails,
     why_v11_fails,
 )
@@ -53,7 +55,10 @@ RECOMMENDATION: dict[str, ModuleType] = {
     "recommendation-everybody": everybody,
     "drift-movielens": drift_movielens,
 }
-PAGES = VISION | RECOMMENDATION
+CLOSED: dict[str, ModuleType] = {"skew": skew, "upload": upload}
+KEPT = RECOMMENDATION | CLOSED
+"""Studies whose finished runs are kept as lines."""
+PAGES = VISION | KEPT
 
 
 def main() -> None:
@@ -72,7 +77,7 @@ def main() -> None:
     for row in set(given.rows or ()) - known:
         parser.error(f"there is no row '{row}'{suggestion(row, list(known))}")
     for name in given.only:
-        study, commits = (_kept if name in RECOMMENDATION else _stored)(name, given)
+        study, commits = (_kept if name in KEPT else _stored)(name, given)
         parts = [_made_by(_sweeps(name, given.scale), study, commits), *PAGES[name].parts(study)]
         print(f"wrote {page.write(name, PAGES[name].TITLE, parts)}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import altair as alt
@@ -50,7 +50,38 @@ def _panels(rows: pl.DataFrame, labels: Sequence[str], title: str, file: str, lo
         color=alt.Color("figure:N", title=None),
     ).properties(**SIZE)
     grid = chart.facet(facet=alt.Facet("label:N", title=None, sort=list(labels)), columns=4)
+    return _saved(grid, f"{title} by checkpoint", file)
+
+
+def against(lines: Mapping[str, Sequence[tuple[str, float]]], title: str, file: str) -> str:
+    """Accuracy against a setting: one line per name, through (setting, accuracy) in the order given."""
+    order = list(dict.fromkeys(setting for line in lines.values() for setting, _ in line))
+    values = [{"line": name, "at": at, "value": value} for name, line in lines.items() for at, value in line]
+    chart = alt.Chart(alt.Data(values=values)).mark_line(point=True)
+    chart = chart.encode(
+        x=alt.X("at:N", sort=order, title=title, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("value:Q", title="accuracy", axis=alt.Axis(format="~%"), scale=alt.Scale(domain=[0, 1])),
+        color=alt.Color("line:N", title=None, sort=list(lines)),
+    )
+    return _saved(chart.properties(width=420, height=260), f"accuracy against {title}", file)
+
+
+def scattered(points: Mapping[str, tuple[float, float]], raw: float, file: str) -> str:
+    """Accuracy against megabytes that a client sends; a line where its images would be as large."""
+    values = [{"what": name, "sent": sent, "value": value} for name, (sent, value) in points.items()]
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X("sent:Q", title="MB up, a client", scale=alt.Scale(type="log")),
+        y=alt.Y("value:Q", title="accuracy", axis=alt.Axis(format="~%"), scale=alt.Scale(zero=False)),
+    )
+    names = base.mark_text(align="left", dx=7, fontSize=9).encode(text="what:N")
+    images = alt.Chart(alt.Data(values=[{"sent": raw, "what": "the client's images"}])).encode(x="sent:Q")
+    rule = images.mark_rule(strokeDash=[4, 4]) + images.mark_text(align="left", dx=4, y=10).encode(text="what:N")
+    chart = base.mark_point(filled=True, size=60) + names + rule
+    return _saved(chart.properties(width=560, height=300), "accuracy against bytes", file)
+
+
+def _saved(chart: alt.TopLevelMixin, title: str, file: str) -> str:
     path = RESULTS / file
     path.parent.mkdir(parents=True, exist_ok=True)
-    grid.save(path)
-    return f"![{title} by checkpoint]({Path(file).as_posix()})"
+    chart.save(path)
+    return f"![{title}]({Path(file).as_posix()})"

@@ -42,6 +42,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
             call("run", "etf-align", *ALIGNED, f"balance={policy}")
         call("run", "rec/feddmmr", "rounds=1", "data.users=20", "model.fusion=disconnected")
         call("run", "rec/feddmmr", "rounds=3", "data.users=20", "data.split=slices", "data.slices=4")
+        call("run", "rec/sasrec", "rounds=1", "data.users=20", "server.sums=blend")
+        call("run", "rec/analytic", "data.users=20")
         staged = "client.stages=[{rounds: 1, groups: [encoder]}]"
         call("run", "fedavg", "data.limit=60", "model=cnn", "model.norm=batch", "rounds=2", staged)
         call("run", "fedprox", *SMALL, "data.local_test=0.2")
@@ -82,6 +84,7 @@ def family(name: str) -> str:
     """recall/3 → recall/<class>, grad/norm/cls → grad/norm/<term>, accuracy/merged/iffi → accuracy/merged/<predict>."""
     name = re.sub(r"^(hr@\d+|ndcg@\d+|mrr)/(full|uni100)", "<metric>", name)
     name = re.sub(r"^(router|branch)/(visual|text)", r"\1/<expert>", name)
+    name = re.sub(r"^blend/(ridge|sums)", "blend/<scorer>", name)
     name = re.sub(r"^recall/\d+$", "recall/<class>", name)
     name = re.sub(r"^(grad/unreached/).+$", r"\1<weight>", name)
     name = re.sub(r"^(accuracy/(?:merged|validation)/)[\w-]+$", r"\1<predict>", name)

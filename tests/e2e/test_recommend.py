@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -150,3 +151,29 @@ def test_what_is_wrong_with_a_users_data_is_said(kind: str, refused: Equipoise, 
     assert what in wrong.err
     assert fix in wrong.err
     assert "next:" in wrong.err or "did you mean" in wrong.err
+
+
+def test_a_recommender_in_closed_form_says_what_it_chose_and_what_was_sent(equipoise: Equipoise) -> None:
+    small = ("data.users=60",)
+    done = equipoise("run", "rec/analytic", *small)
+    assert "blend/ridge" in done.out
+    assert re.search(r"bytes down, whole run +0 ", done.out)
+    parts = [equipoise("run", "rec/analytic", *small, f"method.score={score}", "--json").json for score in PARTS]
+    table = equipoise("compare", *(run["run_id"] for run in parts)).out
+    assert "differences are paired over users" in table
+    equipoise("report", "latest", "-o", "closed.html")
+
+
+PARTS = ("markov", "ridge", "blend")
+
+
+def test_sums_are_added_to_a_finished_recommender(equipoise: Equipoise) -> None:
+    run = equipoise("run", "rec/sasrec", "rounds=1", "data.users=60", "--json").json
+    fused = equipoise("fuse", run["run_id"], "--sums", "blend", "--sums", "markov", "--json").json
+    assert [server["sums"] for server in fused["servers"]] == ["blend", "markov"]
+    assert all(0 <= server["weight"] <= 1 for server in fused["servers"])
+    assert "weight: of the sums beside the model" in equipoise("fuse", run["run_id"], "--sums", "blend").out
+    both = equipoise("fuse", run["run_id"], "--sums", "blend", "--predict", "energy-gate", code=2)
+    assert "give sums alone, or merge and predict" in both.err
+    unknown = equipoise("fuse", run["run_id"], "--sums", "markow", code=2)
+    assert "'markov', 'ridge' or 'blend'" in unknown.err

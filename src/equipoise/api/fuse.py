@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from equipoise.store.transact import Store
 
 FIGURES = ("accuracy/merged", "accuracy/validation", "accuracy/best_client", "accuracy/probe")
+RANKED = ("hr@10/full", "ndcg@10/full", "hr@10/uni100", "ndcg@10/uni100")
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,10 @@ class FusedRuns:
     def _repr_html_(self) -> str:
         from equipoise.api.cards import table
 
-        titles = ("merge", "predict", "accuracy", "validation", "run")
-        shown = ("merge", "predict", "merged", "validation", "run_id")
+        titles: tuple[str, ...] = ("merge", "predict", "accuracy", "validation", "run")
+        shown: tuple[str, ...] = ("merge", "predict", "merged", "validation", "run_id")
+        if "sums" in self.servers[0]:
+            titles = shown = ("sums", "hr@10/full", "ndcg@10/full", "weight", "run_id")
         cells = [[_cell(server[name]) for name in shown] for server in self.servers]
         return str(table(titles, cells))
 
@@ -76,33 +79,59 @@ def fuse(
     *,
     merge: str | Iterable[str] | None = None,
     predict: str | Iterable[str] | None = None,
+    sums: str | Iterable[str] | None = None,
     path: str | Path | None = None,
     store: StoreAt = None,
 ) -> FusedRuns:
-    """Score other servers on the trained clients of a finished one-shot run.
+    """Score other servers on the trained clients of a finished one-shot run, or users' sums beside a recommender.
 
-    Every pair of a merge and a predictor is stored as a run of its own; a pair that was fused before is found again.
+    Every pair of a merge and a predictor is stored as a run of its own, and so is a recommender with sums; what was
+    fused before is found again.
 
     Args:
         run: a run, its id, the beginning of one, or "latest".
         merge: "plain", "unit" or "counts", or several of them; the run's own unless given.
         predict: a name of `eq.PREDICTS`, several of them, or "all" that the method allows; the run's own unless given.
+        sums: of a recommender: "markov", "ridge" or "blend", or several of them, each added to the model's scores.
         path: the data folder, if it has moved.
     """
     from equipoise.run.fuse import fuse as fuse_all
     from equipoise.run.fuse import servers_of
+    from equipoise.run.fuse_sums import fuse_sums
     from equipoise.store.read import find_run
 
-    source = found(run, store)
+    source, folder = found(run, store), Path(path) if path is not None else None
     with existing(source.store) as opened, kept_torch_settings():
         record = find_run(opened, source.id)
+        if sums is not None:
+            require_alone(merge, predict)
+            ids = fuse_sums(opened, record, _several(sums), folder)
+            return FusedRuns(source, tuple(line_with_sums(opened, find_run(opened, run_id)) for run_id in ids))
         servers = servers_of(record, _several(merge), _several(predict))
-        ids = fuse_all(opened, record, servers, Path(path) if path is not None else None)
+        ids = fuse_all(opened, record, servers, folder)
         return FusedRuns(source, tuple(line_of(opened, find_run(opened, run_id)) for run_id in ids))
 
 
 def _several(names: str | Iterable[str] | None) -> list[str]:
     return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def require_alone(merge: object, predict: object) -> None:
+    from equipoise.core.errors import ConfigError
+
+    if merge is not None or predict is not None:
+        what = "sums are for recommenders, merge and predict for labelled samples"
+        raise ConfigError(what, where="fuse", fix="give sums alone, or merge and predict")
+
+
+def line_with_sums(store: Store, run: Run) -> dict[str, Any]:
+    """The result of a recommender with users' sums; `validation` is ndcg@10/full with the weight that was chosen."""
+    from equipoise.store.metrics import final_metrics
+
+    metrics, sums = final_metrics(store, run.run_id), run.config["server"]["sums"]
+    figures = {name: metrics[name] for name in RANKED}
+    chosen = {"weight": metrics["blend/sums"], "validation": metrics["blend/sums/validation"]}
+    return {"run_id": run.run_id, "sums": sums, "exchanges": 2, **figures, **chosen}
 
 
 def line_of(store: Store, run: Run) -> dict[str, Any]:

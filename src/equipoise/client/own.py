@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from equipoise.core.errors import NonFinite
 from equipoise.core.values import Labels, Samples, State
 from equipoise.models.classifier import Classifier, ModelOutput
-from equipoise.models.mirrored import Mirrored
 from equipoise.models.outputs import InputReader, common_outputs, outputs_of
 
 COMMON: State = MappingProxyType({})
@@ -46,16 +45,14 @@ class OwnSamples:
         return [self._through(model) for model in self.models]
 
     def pieces(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """The first model's features, on its device, with labels, of some samples at a time; an encoder that looks at
-        several views of a sample gives each view's."""
+        """The first model's features of everything, on its device, with labels, some samples at a time."""
         self.reader.device.load(self.network, self.models[0])
-        encoder, labels, start = self.network.eval().encoder, self.labels, 0
-        for batch in self.reader.batches(self.samples.inputs):
+        encoder, labels, start = self.network.eval().encoder, torch.tensor(self.everything.labels), 0
+        for batch in self.reader.batches(self.everything.inputs):
             with torch.inference_mode():
-                views = encoder.views(batch) if isinstance(encoder, Mirrored) else [encoder(batch)]
-            for features in views:
-                _require_finite(features)
-                yield features, labels[start : start + len(batch)]
+                features = encoder(batch)
+            _require_finite(features)
+            yield features, labels[start : start + len(batch)]
             start += len(batch)
 
     @property

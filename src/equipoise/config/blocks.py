@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
-from equipoise.config.choices import Prototypes, Schedule
+from equipoise.config.choices import ItemScore, Prototypes, Schedule
 from equipoise.core.loading import Plugin
 from equipoise.core.options import Options
 
@@ -191,6 +191,10 @@ class ServerOptions(Options):
     )
     predict: str | None = Field(None, description="how the server predicts; default: the method's own predictor")
     personal: list[str] = Field([], description="groups of the model that stay with their client, never merged")
+    sums: ItemScore | None = Field(
+        None,
+        description="recommenders: users also send sparse sums once, whose closed-form scores are added to the model's",
+    )
 
 
 class EngineOptions(Options):

@@ -10,7 +10,7 @@ from equipoise.config.kinds import fits_kind
 from equipoise.config.named import NAMED, PLAIN
 from equipoise.config.schema import Config
 from equipoise.core.errors import Problem, UnknownName
-from equipoise.core.registry import METHODS, PREDICTS, TERMS
+from equipoise.core.registry import METHODS, MODELS, PREDICTS, TERMS
 
 
 def misfits(config: Config) -> list[Problem]:
@@ -20,7 +20,7 @@ def misfits(config: Config) -> list[Problem]:
 
 
 def _answered(config: Config) -> list[Problem]:
-    checks = (_answers, _aggregate, _predict, _terms, _target)
+    checks = (_answers, _aggregate, _predict, _terms, _target, _solved, _sums)
     return [problem for check in checks for problem in check(config)]
 
 
@@ -130,3 +130,33 @@ def _target(config: Config) -> Iterator[Problem]:
         yield Problem("balance", message)
     if not config.is_one_shot and moves:
         yield Problem("method.target", "a path from the start to the anchors needs communication=one-shot")
+
+
+def _solved(config: Config) -> Iterator[Problem]:
+    """A model that the server solves, and a method that solves it: one upload, and each needs the other."""
+    method, model = config.method.name, config.model.name
+    solves, is_solved = traits.SOLVED in METHODS.find(method).traits, traits.SOLVED in MODELS.find(model).traits
+    if solves and not is_solved:
+        fits = ", ".join(entry.name for entry in MODELS if traits.SOLVED in entry.traits)
+        yield Problem(
+            "model", f"method '{method}' trains nothing, and '{model}' has weights to train; set model={fits}"
+        )
+    if is_solved and not solves:
+        fits = ", ".join(entry.name for entry in METHODS if traits.SOLVED in entry.traits)
+        yield Problem("model", f"'{model}' has nothing to train, which '{method}' would; set method={fits}")
+    if solves and not config.is_one_shot:
+        message = f"method '{method}' needs one upload, and further rounds would send the same again"
+        yield Problem("communication", f"{message}; set communication=one-shot")
+
+
+def _sums(config: Config) -> Iterator[Problem]:
+    """Users' sums beside a trained model that ranks items."""
+    if config.server.sums is None:
+        return
+    key, has, method = "server.sums", METHODS.find(config.method.name).traits, config.method.name
+    if traits.HISTORIES not in config.kind.offers:
+        yield Problem(key, f"is for interactions, and data '{config.data.name}' holds {config.kind.name}")
+    elif traits.SOLVED in has:
+        yield Problem(key, f"method '{method}' is made of such sums; leave it out, or choose a method that trains")
+    elif traits.MERGES_NOTHING in has:
+        yield Problem(key, f"method '{method}' has no server's model to add their scores to")

@@ -16,6 +16,7 @@ LATER: dict[str, Any] = {
     "plugins": [],
     "client.terms": {},
     "server.aggregate": None,
+    "server.sums": None,
 }
 
 

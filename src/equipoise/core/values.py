@@ -105,11 +105,12 @@ GROUPS = tuple(group.name for group in fields(ClientState) if group.name != "han
 class Question:
     """A question that the server asks clients about their own samples: the name of a summary of model outputs on them.
 
-    through: each client's own model, all clients' models, the merged one, or the untrained common encoder.
+    through: each client's own model, all clients' models, the merged one, the untrained common encoder, or the data
+    alone, which every client of the federation is asked about.
     """
 
     summary: str
-    through: Literal["own", "all", "merged", "common"]
+    through: Literal["own", "all", "merged", "common", "data"]
 
 
 @dataclass(frozen=True)

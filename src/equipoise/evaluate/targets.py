@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
+import numpy as np
 from torch import Tensor
 
 from equipoise.core.values import Indices, Mask
+from equipoise.data.held_out import Histories
 from equipoise.data.interactions import Interactions
 from equipoise.evaluate import ranking
+from equipoise.evaluate.candidates import candidates
 from equipoise.evaluate.markov import count_transitions, score_next
 from equipoise.evaluate.popularity import count_items, score_items
 from equipoise.evaluate.recommender import UserPositions
@@ -33,6 +37,16 @@ class Target:
     def ranks(self, scores: Tensor) -> ranking.Ranks:
         """Ranks by scores [N, V] under each protocol."""
         return ranking.by_protocol(scores, self.items, self.excluded, self.drawn)
+
+
+def held_out(histories: Histories, split: Literal["validation", "test"], seed: int) -> Target:
+    """The held-out item of every user that has one."""
+    at = histories.validation_at if split == "validation" else histories.test_at
+    data, users = histories.interactions, np.flatnonzero(at >= 0)
+    excluded = ranking.met(data.items, data.bounds, at, data.n_items)[users]
+    items = data.items[data.bounds[:-1] + at][users]
+    drawn = candidates(data, seed)
+    return Target(UserPositions(users, at[users]), items, excluded, None if drawn is None else drawn[users])
 
 
 def by_counting(data: Interactions, ends: Indices, target: Target) -> dict[str, ranking.Ranks]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from equipoise.models.classifier import Classifier
     from equipoise.objective.compose import Objective
     from equipoise.server.merge import Merge
+    from equipoise.server.total import Add
 
 NO_LAMBDA = none()
 
@@ -68,6 +69,8 @@ class Exchange:
     sums: Callable[[State], State] | None = None
     """(report) → sums over the client's samples, where reports add up: the server adds them to a total as they come,
     the merge finds the total in its state, and no report is kept."""
+    add: Add | None = None
+    """(total so far, sums) → why they cannot be added, or None: how sums are added; None: tensor by tensor."""
     keep: Report | None = None
     """What a client keeps for its next task, computed from its finished task."""
     begin: Callable[[State], State] | None = None

@@ -20,6 +20,7 @@ from equipoise.core.streams import stream_seed
 from equipoise.core.values import State
 from equipoise.data.interactions import Features
 from equipoise.models.classifier import Classifier
+from equipoise.models.item_tables import ItemTables
 from equipoise.models.recommender import Recommender
 
 COPIES = 3
@@ -45,6 +46,14 @@ def build_recommender(options: ModelOptions, n_items: int, features: Mapping[str
     model = _made(options, seed, n_items, features)
     _require(model, Recommender, options)
     assert isinstance(model, Recommender)
+    return model
+
+
+def build_tables(options: ModelOptions, n_items: int, seed: int) -> ItemTables:
+    """The model of a method in closed form, for a catalogue of `n_items`."""
+    model = _made(options, seed, n_items, {})
+    _require(model, ItemTables, options)
+    assert isinstance(model, ItemTables)
     return model
 
 

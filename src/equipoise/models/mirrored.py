@@ -1,8 +1,6 @@
-"""An encoder that looks at each image and at its mirror image.
+"""An encoder that sees each image and its mirror image alike.
 
-    f̄(x) = (f(x) + f(mirror x)) / 2        views(x) = f(x), f(mirror x)
-
-A linear head on f̄ gives the mean of its scores for both views. Sums are formed over both views, as over two samples.
+f̄(x) = (f(x) + f(mirror x)) / 2
 """
 
 from __future__ import annotations
@@ -15,9 +13,6 @@ class Mirrored(nn.Module):
         super().__init__()
         self.encoder = encoder
 
-    def views(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        return self.encoder(images), self.encoder(images.flip(3))
-
     def forward(self, images: Tensor) -> Tensor:
-        first, second = self.views(images)
-        return (first + second) / 2
+        mean: Tensor = (self.encoder(images) + self.encoder(images.flip(3))) / 2
+        return mean

@@ -4,14 +4,14 @@
     q = mean over each cell of (r − θ)₊, (−r − θ)₊    z = (√q − μ) / σ,  μ and σ over crops of the photographs
     φ = Vᵀz in each cell,  V the `kept` first principal directions of the crops' z, or random ones; or φ = z
 
-w_j are whitened patches of the photographs, at unit length. Many filters are nearly functions of each other, so a part
-of the directions carries nearly all of what they show, and sums of φ have fewer entries. Everything follows from the
-two sample images of scikit-learn and the settings; no run's seed, and no client, has a part in it.
+w_j are whitened patches of the photographs, at unit length. Everything follows from the two sample images of
+scikit-learn and the settings; no run's seed, and no client, has a part in it. Fewer directions make the sums smaller.
 Source: Coates, Ng, Lee, "An Analysis of Single-Layer Networks", 2011; the directions: ours.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -31,8 +31,9 @@ EPSILON, GAMMA = 0.15, 0.1
 N_PATCHES, N_CROPS = 40_000, 4_000
 LEAST = 1e-3
 """Least σ: a feature that the photographs never show is left small."""
-FEW = 4
-"""Images per pass on a CPU: their responses fit into the cache."""
+FEW, BLOCK = 16, 512
+"""Images whose patches are cut at once, and filters per pass: on a CPU, where images pass one by one, responses fit
+into the cache."""
 
 
 def patches(options: PatchesOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
@@ -62,9 +63,9 @@ class Fixed:
     cells: int
     threshold: float
     mean: Tensor
-    """μ [2·J, cells²]."""
+    """μ [cells², 2·J]."""
     scale: Tensor
-    """σ [2·J, cells²]."""
+    """σ [cells², 2·J]."""
     directions: Tensor | None = None
     """V [2·J, kept]; None: all are kept as they are."""
 
@@ -76,13 +77,13 @@ def fixed(settings: Settings, shape: tuple[int, int, int]) -> Fixed:
     filters, kinds = whitened_filters(settings, channels), (settings.cells, settings.threshold)
     shown = pooled(torch.from_numpy(crops(channels, (height, width), N_CROPS)), filters, *kinds)
     mean, scale = shown.mean(0), shown.std(0).clamp_min(LEAST)
-    if settings.kept is None or settings.kept >= shown.shape[1]:
+    if settings.kept is None or settings.kept >= shown.shape[2]:
         return Fixed(filters, *kinds, mean, scale)
     if settings.directions == "random":
         generator = torch.Generator().manual_seed(stream_seed(0, "patch-directions"))
-        drawn = torch.randn(shown.shape[1], settings.kept, generator=generator)
+        drawn = torch.randn(shown.shape[2], settings.kept, generator=generator)
         return Fixed(filters, *kinds, mean, scale, torch.linalg.qr(drawn).Q)
-    rows = shown.sub_(mean).div_(scale).transpose(1, 2).reshape(-1, shown.shape[1])
+    rows = shown.sub_(mean).div_(scale).flatten(0, 1)
     vectors = torch.linalg.eigh(rows.T @ rows).eigenvectors
     return Fixed(filters, *kinds, mean, scale, vectors[:, -settings.kept :].contiguous())
 
@@ -102,19 +103,43 @@ def whitened_filters(settings: Settings, channels: int) -> Tensor:
 
 
 def pooled(images: Tensor, filters: Tensor, cells: int, threshold: float) -> Tensor:
-    """√q [B, 2·J, cells²]; images smaller than a filter are padded with zeros."""
-    size, n = filters.shape[-1], filters[0].numel()
+    """√q [B, cells², 2·J]; images smaller than a filter are padded with zeros."""
+    size = filters.shape[-1]
     missing = [max(0, size - side) for side in (images.shape[3], images.shape[2])]
     images = F.pad(images, (0, missing[0], 0, missing[1]))
-    box = torch.ones_like(filters[:1])
-    parts = []
-    for few in torch.split(images, FEW if images.device.type == "cpu" else len(images)):
-        mean = F.conv2d(few, box) / n
-        variance = (F.conv2d(few.square(), box) / n - mean.square()).clamp_min(0)
-        response = F.conv2d(few, filters) / (variance + EPSILON).sqrt()
-        sides = (response - threshold).relu_(), (-response - threshold).relu_()
-        parts.append(torch.cat([F.adaptive_avg_pool2d(side, cells).flatten(2) for side in sides], 1))
-    return torch.cat(parts).sqrt_()
+    areas = cell_means([side - size + 1 for side in images.shape[2:]], cells).to(images)
+    few = 1 if images.device.type == "cpu" else FEW
+    blocks, parts = torch.split(filters.flatten(1), BLOCK), []
+    for some in torch.split(images, FEW):
+        for patches in torch.split(normalised(some, size), few):
+            sides = [_both_sides(F.linear(patches, block), areas, threshold) for block in blocks]
+            high, low = zip(*sides, strict=True)
+            parts.append(torch.cat([*high, *low], 2))
+    return torch.cat(parts).clamp_min_(0).sqrt_()
+
+
+def normalised(images: Tensor, size: int) -> Tensor:
+    """p̂ of every place [B, L, C·size²]."""
+    patches = F.unfold(images, size).transpose(1, 2)
+    centred = patches - patches.mean(2, keepdim=True)
+    return centred / (centred.square().mean(2, keepdim=True) + EPSILON).sqrt()
+
+
+def _both_sides(response: Tensor, areas: Tensor, threshold: float) -> tuple[Tensor, Tensor]:
+    """Means of (r − θ)₊ and (−r − θ)₊ over every cell, from r [B, L, J]."""
+    return areas @ response.clamp(min=threshold) - threshold, -(areas @ response.clamp(max=-threshold)) - threshold
+
+
+def cell_means(sides: Sequence[int], cells: int) -> Tensor:
+    """Weights [cells², L] that average over the places of every cell; cells share a row where they do not divide it."""
+    rows, columns = (_shares(side, cells) for side in sides)
+    return torch.einsum("ih,jw->ijhw", rows, columns).flatten(2).flatten(0, 1)
+
+
+def _shares(side: int, cells: int) -> Tensor:
+    places, at = torch.arange(cells)[:, None], torch.arange(side)
+    inside = (at >= places * side // cells) & (at < -(-(places + 1) * side // cells))
+    return inside / inside.sum(1, keepdim=True)
 
 
 class PatchFeatures(nn.Module):
@@ -128,15 +153,13 @@ class PatchFeatures(nn.Module):
     def __init__(self, constants: Fixed) -> None:
         super().__init__()
         self.cells, self.threshold = constants.cells, constants.threshold
-        layout = constants.filters.contiguous(memory_format=torch.channels_last)
-        self.register_buffer("filters", layout, persistent=False)
-        for name in ("mean", "scale", "directions"):
+        for name in ("filters", "mean", "scale", "directions"):
             self.register_buffer(name, getattr(constants, name), persistent=False)
 
     @property
     def n_features(self) -> int:
-        return (len(self.mean) if self.directions is None else self.directions.shape[1]) * self.cells**2
+        return self.cells**2 * (self.mean if self.directions is None else self.directions).shape[1]
 
     def forward(self, images: Tensor) -> Tensor:
         z = pooled(images, self.filters, self.cells, self.threshold).sub_(self.mean).div_(self.scale)
-        return z.flatten(1) if self.directions is None else (z.transpose(1, 2) @ self.directions).flatten(1)
+        return (z if self.directions is None else z @ self.directions).flatten(1)

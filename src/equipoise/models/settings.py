@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from equipoise.config.blocks import ModelOptions
 from equipoise.config.choices import Fusion, Norm
-from equipoise.config.traits import HISTORIES, PIXELS
+from equipoise.config.traits import HISTORIES, PIXELS, SOLVED
 from equipoise.core.registry import MODELS
 from equipoise.models.backbone_options import BackboneOptions
 
@@ -57,17 +57,17 @@ class FiltersOptions(ModelOptions):
 
 class PatchesOptions(ModelOptions):
     name: str = "patches"
-    filters: int = Field(3000, ge=1, description="filters cut from public photographs; responses are twice as many")
+    filters: int = Field(1250, ge=1, description="J, filters cut from public photographs; responses are twice as many")
     size: int = Field(6, ge=2, le=16, description="height and width of a filter")
     cells: int = Field(2, ge=1, le=8, description="the image is pooled in cells × cells parts")
     threshold: float = Field(0.5, ge=0, description="θ, what a filter's response must exceed to count")
     kept: int | None = Field(
-        2000, ge=1, description="directions of the responses that are kept in each cell; null: the responses themselves"
+        None, ge=1, description="directions of the responses that are kept in each cell; null: the responses themselves"
     )
     directions: Literal["principal", "random"] = Field(
         "principal", description="which ones: those that photographs vary in most, or random ones"
     )
-    mirror: bool = Field(True, description="look at the mirror image too: in sums as another sample, else on average")
+    mirror: bool = Field(True, description="the mean over an image and its mirror image")
 
 
 class SasrecOptions(ModelOptions):
@@ -96,6 +96,10 @@ class DmmrOptions(SasrecOptions):
     router: Literal["user", "item"] = Field("user", description="weights by user and item, or by the item alone")
 
 
+class ItemTablesOptions(ModelOptions):
+    name: str = "item-tables"
+
+
 MODELS.declare("mlp", "equipoise.models.mlp:mlp", options=MlpOptions)
 MODELS.declare("linear", "equipoise.models.linear:linear", options=LinearOptions)
 MODELS.declare("cnn", "equipoise.models.cnn:cnn", options=CnnOptions, traits=(PIXELS,))
@@ -107,3 +111,6 @@ MODELS.declare("patches", "equipoise.models.patches:patches", options=PatchesOpt
 MODELS.declare("backbone", "equipoise.models.backbone:backbone", options=BackboneOptions, traits=(PIXELS,))
 MODELS.declare("sasrec", "equipoise.models.recommender:sasrec", options=SasrecOptions, traits=(HISTORIES,))
 MODELS.declare("dmmr", "equipoise.models.recommender:dmmr", options=DmmrOptions, traits=(HISTORIES,))
+MODELS.declare(
+    "item-tables", "equipoise.models.item_tables:item_tables", options=ItemTablesOptions, traits=(HISTORIES, SOLVED)
+)

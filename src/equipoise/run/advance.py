@@ -61,8 +61,8 @@ def advance(federation: Federation, engine: Engine, snapshot: Snapshot, begun: B
     step, results = begun.step, []
     now = replace(snapshot, server=_server_now(federation, snapshot, step))
     start = federation.start if federation.carries else now.server.model
-    sums = federation.method.exchange.sums
-    total = None if sums is None else Total(sums, federation.sent_of(start))
+    exchange = federation.method.exchange
+    total = None if exchange.sums is None else Total(exchange.sums, federation.sent_of(start), exchange.add)
     for result in begun.answers:
         results.append(result if total is None else total.take(result))
         tick(step, len(results), len(begun.tasks), result)

@@ -45,4 +45,7 @@ def tasks_of(roster: Roster, merged: Merged, question: Question, step: int) -> l
         models = flatten({str(each.client): each.model for each in clients})
         return [Task(step, each.client, nothing, models, NO_STATE, question) for each in clients]
     everybody = range(roster.n_clients) if roster.is_listed else [each.client for each in clients]
+    if question.through == "data":
+        going = [client for client in everybody if not roster.is_idle(client, step)]
+        return [Task(step, client, nothing, {}, NO_STATE, question) for client in going]
     return [Task(step, client, nothing, merged.model, NO_STATE, question) for client in everybody]

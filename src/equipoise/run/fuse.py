@@ -104,7 +104,9 @@ def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | No
     config = here(check(run.config))
     if LABELS not in config.kind.offers:
         what = f"run '{run.run_id}' learns from {config.kind.name}, and there is no other way to predict"
-        raise ConfigError(what, where="data", fix="fuse works on runs of labelled samples")
+        raise ConfigError(
+            what, where="data", fix="add users' sums to the model's scores: `equipoise fuse RUN --sums blend`"
+        )
     if resolve(config).exchange.sums is not None:
         what = f"the server of run '{run.run_id}' added up what its clients sent, and kept the total's head only"
         raise ConfigError(
@@ -125,12 +127,16 @@ def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | No
     return [known[other.fingerprint()] for other in wanted]
 
 
-def load_clients(store: Store, run: Run, config: Config, data_path: Path | None) -> Stored:
-    """The clients of a run, to be scored as `config` says."""
+def require_finished(run: Run) -> None:
     if run.status != "done" or run.version != __version__:
         state = f"is {run.status}" if run.status != "done" else f"was made by version {run.version}"
         fix = "`equipoise resume` it, or start a new run"
         raise ConfigError(f"run '{run.run_id}' {state}: fuse needs one that this version has finished", fix=fix)
+
+
+def load_clients(store: Store, run: Run, config: Config, data_path: Path | None) -> Stored:
+    """The clients of a run, to be scored as `config` says."""
+    require_finished(run)
     checkpoint = read.checkpoints(store, run.run_id)[0]
     snapshot = unpack({name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()})
     own, step = (snapshot.own, checkpoint.step) if snapshot.best is None else (snapshot.best.own, snapshot.best.step)

@@ -83,27 +83,35 @@ def by_eigenvalues(gram: Tensor, target: Tensor, spread: float, n: float) -> Ten
 
 
 def by_factors(gram: Tensor, target: Tensor, spread: float, n: float) -> Tensor:
-    """The same for a large Ĝ: a Cholesky factor per strength, and df(r) from random probes u of ±1.
+    """The same for a large Ĝ, with a Cholesky factor per strength: every power of ten, then what is beside the best.
 
-    D − df(r) + 1 = r·tr (Ĝ + r·I)⁻¹ ≈ r·mean uᵀ(Ĝ + r·I)⁻¹u        Source: Hutchinson, 1990
+    D − df(r) + 1 = r·tr (Ĝ + r·I)⁻¹ ≈ r·mean uᵀ(Ĝ + r·I)⁻¹u,  random u of ±1        Source: Hutchinson, 1990
     """
-    signs = stream(0, "ridge-probes").choice([-1.0, 1.0], (len(gram), PROBES))
-    both, n_classes = torch.cat([target, torch.from_numpy(signs)], 1), target.shape[1]
-    best, found = float("inf"), target
-    for r in (STRENGTHS * gram.trace() / len(gram)).tolist():
-        shifted = gram.clone()
-        shifted.diagonal().add_(r)
-        factor, failed = torch.linalg.cholesky_ex(shifted, out=(shifted, torch.empty((), dtype=torch.int32)))
-        if failed:
-            continue  # rounding made it indefinite: this strength is too small for it
-        solved = torch.cholesky_solve(both, factor)
-        w, probed = solved[:, :n_classes], solved[:, n_classes:]
+    signs = torch.from_numpy(stream(0, "ridge-probes").choice([-1.0, 1.0], (len(gram), PROBES)))
+    strengths = (STRENGTHS * gram.trace() / len(gram)).tolist()
+
+    def scored(place: int) -> tuple[float, Tensor]:
+        r = strengths[place]
+        w, df = _by_factor(gram, target, signs, r)
         rss = spread - (w * target).sum() - r * w.square().sum()
-        df = 1 + len(gram) - r * float((both[:, n_classes:] * probed).sum()) / PROBES
-        score = float(rss) / max(1 - df / n, 1e-6) ** 2
-        if score < best:
-            best, found = score, w.clone()
-    return found
+        return float(rss) / max(1 - df / n, 1e-6) ** 2, w
+
+    tried = {place: scored(place) for place in range(0, len(strengths), 2)}
+    best = min(tried, key=lambda place: tried[place][0])
+    tried |= {place: scored(place) for place in (best - 1, best + 1) if 0 <= place < len(strengths)}
+    return min(tried.values(), key=lambda each: each[0])[1]
+
+
+def _by_factor(gram: Tensor, target: Tensor, signs: Tensor, r: float) -> tuple[Tensor, float]:
+    """(Ĝ + r·I)⁻¹ Ŝ and df(r). Where rounding made Ĝ + r·I indefinite, r is too small: no weights, and infinite df."""
+    shifted = gram.clone()
+    shifted.diagonal().add_(r)
+    factor, failed = torch.linalg.cholesky_ex(shifted, out=(shifted, torch.empty((), dtype=torch.int32)))
+    if failed:
+        return torch.zeros_like(target), float("inf")
+    solved = torch.cholesky_solve(torch.cat([target, signs], 1), factor)
+    w, probed = torch.split(solved, [target.shape[1], signs.shape[1]], 1)
+    return w.clone(), 1 + len(gram) - r * float((signs * probed).sum()) / PROBES
 
 
 def _gcv(values: Tensor, turned: Tensor, spread: float, n: float, r: float) -> Tensor:

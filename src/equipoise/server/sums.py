@@ -9,7 +9,7 @@ parts, and only products within a part are formed: G has that many times fewer e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import torch
@@ -62,14 +62,15 @@ def added_up(
     samples: Iterable[tuple[Tensor, Tensor]], n_classes: int, parts: int = 1, device: Device = ON_CPU
 ) -> State:
     """G in strips, S, m and c in double precision, of features [N, D] on the device and labels [N], in pieces."""
+    packed, counts = torch.zeros(0), torch.zeros(n_classes, dtype=torch.float64)
     gram: list[Tensor] = []
-    classes, features, counts = torch.zeros(0), torch.zeros(0), torch.zeros(n_classes, dtype=torch.float64)
+    classes, features = torch.zeros(0), torch.zeros(0)
     for x, labels in _gathered(samples):
         y = device.there(F.one_hot(labels, n_classes).float())
         cuts = strips(x.shape[1], parts)
         if not gram:
-            shapes = [(row.stop - row.start, column.stop - column.start) for row, column in cuts]
-            gram = [torch.zeros(shape, dtype=torch.float64) for shape in shapes]
+            packed = torch.zeros(gram_entries(x.shape[1], parts), dtype=torch.float64)
+            gram = _strips_of(packed, cuts)
             classes = torch.zeros(x.shape[1], n_classes, dtype=torch.float64)
             features = torch.zeros(x.shape[1], dtype=torch.float64)
         for strip, (row, column) in zip(gram, cuts, strict=True):
@@ -77,8 +78,14 @@ def added_up(
         classes += device.home(x.T @ y)
         features += device.home(x.sum(0))
         counts += torch.bincount(labels, minlength=n_classes)
-    packed = torch.cat([strip.flatten() for strip in gram])
     return {"gram": packed, "classes": classes, "features": features, "counts": counts}
+
+
+def _strips_of(gram: Tensor, cuts: Sequence[tuple[slice, slice]]) -> list[Tensor]:
+    """Each strip as a matrix, in the memory of all."""
+    sizes = [(row.stop - row.start, column.stop - column.start) for row, column in cuts]
+    flat = torch.split(gram, [height * width for height, width in sizes])
+    return [strip.view(size) for strip, size in zip(flat, sizes, strict=True)]
 
 
 def _gathered(samples: Iterable[tuple[Tensor, Tensor]]) -> Iterator[tuple[Tensor, Tensor]]:
@@ -120,35 +127,25 @@ def received(report: State, parts: int = 1) -> State:
 
 def whole(gram: Tensor, part: int, n_features: int, parts: int) -> tuple[Tensor, slice]:
     """The symmetric matrix of one part, and which features it is of."""
-    size, at = -(-n_features // parts), 0
+    size, cuts = -(-n_features // parts), strips(n_features, parts)
     own = slice(part * size, min((part + 1) * size, n_features))
     found = torch.empty(own.stop - own.start, own.stop - own.start, dtype=gram.dtype)
-    for row, column in strips(n_features, parts):
-        n = (row.stop - row.start) * (column.stop - column.start)
+    for strip, (row, column) in zip(_strips_of(gram, cuts), cuts, strict=True):
         if own.start <= row.start < own.stop:
-            strip = gram[at : at + n].view(row.stop - row.start, -1)
             rows = slice(row.start - own.start, row.stop - own.start)
             columns = slice(column.start - own.start, column.stop - own.start)
             found[rows, columns] = strip
             found[columns, rows] = strip.T
-        at += n
     return found, own
 
 
 def _diagonal(gram: Tensor, n_features: int, parts: int) -> Tensor:
-    at, found = 0, []
-    for row, column in strips(n_features, parts):
-        height, width = row.stop - row.start, column.stop - column.start
-        found.append(gram[at : at + height * width].view(height, width).diagonal())
-        at += height * width
-    return torch.cat(found)
+    return torch.cat([strip.diagonal() for strip in _strips_of(gram, strips(n_features, parts))])
 
 
 def _scaled(gram: Tensor, factors: Tensor, parts: int) -> Tensor:
     """g_ij·f_i·f_j."""
-    at, found = 0, gram.clone()
-    for row, column in strips(len(factors), parts):
-        height, width = row.stop - row.start, column.stop - column.start
-        found[at : at + height * width].view(height, width).mul_(factors[row, None]).mul_(factors[column])
-        at += height * width
+    found, cuts = gram.clone(), strips(len(factors), parts)
+    for strip, (row, column) in zip(_strips_of(found, cuts), cuts, strict=True):
+        strip.mul_(factors[row, None]).mul_(factors[column])
     return found

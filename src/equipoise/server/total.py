@@ -17,9 +17,13 @@ SENT = "bytes/report"
 """What a client measured: the bytes of its report, which is not kept."""
 
 
+Add = Callable[[dict[str, Tensor], State], str | None]
+"""Adds a client's sums to the total in place; returns why that cannot be done, or None."""
+
+
 class Total:
-    def __init__(self, sums: Callable[[State], State], like: State) -> None:
-        self.sums, self.like = sums, like
+    def __init__(self, sums: Callable[[State], State], like: State, add: Add | None = None) -> None:
+        self.sums, self.like, self.add = sums, like, add or added
         self.state: dict[str, Tensor] = {}
         """The sum of all reports so far."""
 
@@ -28,21 +32,21 @@ class Total:
         if isinstance(result, ClientFailure) or objection(result, self.like) is not None:
             return result
         report = result.own.report
-        if reason := self._add(report):
+        if reason := self.add(self.state, self.sums(report)):
             return ClientFailure(result.client, "report-refused", reason)
         own, measured = replace(result.own, report={}), {**result.metrics, SENT: float(n_bytes(report))}
         return replace(result, own=own, metrics=measured)
 
-    def _add(self, report: State) -> str | None:
-        """Why these sums cannot be added, or None."""
-        sums = self.sums(report)
-        if not self.state:
-            self.state = dict(sums)
-            return None
-        for name, tensor in self.state.items():
-            if name not in sums or sums[name].shape != tensor.shape:
-                got = tuple(sums[name].shape) if name in sums else "nothing"
-                return f"{name} of its report is {got}, expected {tuple(tensor.shape)}"
-        for name, tensor in self.state.items():
-            tensor.add_(sums[name])
+
+def added(total: dict[str, Tensor], sums: State) -> str | None:
+    """Add tensors of equal names and shapes."""
+    if not total:
+        total.update(sums)
         return None
+    for name, tensor in total.items():
+        if name not in sums or sums[name].shape != tensor.shape:
+            got = tuple(sums[name].shape) if name in sums else "nothing"
+            return f"{name} of its report is {got}, expected {tuple(tensor.shape)}"
+    for name, tensor in total.items():
+        tensor.add_(sums[name])
+    return None

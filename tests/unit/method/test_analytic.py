@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 
@@ -48,13 +47,18 @@ def usual():
     return head()
 
 
-def test_the_head_is_the_ridge_solution_over_all_samples_and_their_mirror_images(usual):
-    evaluator = build(config()).judge.evaluator
+@pytest.mark.parametrize("limit", [None, 100])
+def test_the_head_is_the_ridge_solution_over_all_samples_whatever_the_evaluator_reads(limit, usual):
+    changes = () if limit is None else (f"evaluate.train_images={limit}",)
+    evaluator = build(config(*changes)).judge.evaluator
     train = evaluator.splits.train
     with torch.inference_mode():
-        features = torch.cat(evaluator.model.encoder.views(evaluator.splits.inputs.prepare(train.inputs)))
-    expected = solved([sums(features, torch.from_numpy(np.tile(train.labels, 2)), C)])
+        features = evaluator.model.encoder(evaluator.splits.inputs.prepare(train.inputs))
+    expected = solved([sums(features, torch.from_numpy(train.labels), C)])
     assert torch.allclose(usual.double(), expected, rtol=1e-3, atol=1e-3)
+    if limit is not None:
+        model = records(config(*changes))[-1].snapshot.server.model
+        assert torch.allclose(model["head.weight"].T, usual[:-1], rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("split", SPLITS, ids=lambda split: f"{split['name']}-{split['clients']}")

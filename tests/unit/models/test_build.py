@@ -14,7 +14,7 @@ NARROW = {
     "mlp": {"hidden": 8},
     "filters": {"filters": 2},
     "linear": {},
-    "patches": {"filters": 4, "kept": 3},
+    "patches": {"filters": 2},
 }
 FIXED = {"filters", "patches", "linear", "backbone"}
 """Models whose encoder nobody trains."""

@@ -1,6 +1,6 @@
 """One client delays the round.
 
-its seconds > ratio · median of the cohort, at more than `share` of its checkpoints
+its seconds > ratio · max(median of the cohort, least), at more than `share` of its checkpoints
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from equipoise.diagnose.rule import Limit, Limits, Rule
     limits=(
         Limit("ratio", 3.0, "seconds over the cohort's median"),
         Limit("share", 0.5, "share of the client's checkpoints that must show it"),
+        Limit("least", 0.005, "seconds; a shorter median counts as this long"),
         Limit("clients", 3, "fewer clients are not judged"),
     ),
     says="{who} took {times:.1f} times the median of the round ({when})",
@@ -44,6 +45,6 @@ def slow_client(run: Recording, limit: Limits) -> Iterator[Sign]:
             at[step].append(value)
     median = {step: float(np.median(values)) for step, values in at.items()}
     for curve in curves:
-        times = curve.values / np.maximum([median[int(step)] for step in curve.steps], 1e-12)
+        times = curve.values / np.maximum([median[int(step)] for step in curve.steps], limit["least"])
         if (slow := times > limit["ratio"]).mean() > limit["share"]:
             yield Sign(curve.client, curve.steps[slow].tolist(), {"times": float(np.median(times[slow]))})

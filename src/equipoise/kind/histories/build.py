@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +20,19 @@ from equipoise.evaluate.judge import Judge
 from equipoise.evaluate.rank_judge import RankJudge
 from equipoise.evaluate.recommender import ItemScorer
 from equipoise.evaluate.slice_judge import SliceJudge
+from equipoise.evaluate.table_scorer import table_scorer
+from equipoise.evaluate.targets import held_out
 from equipoise.features.check import GIVEN
 from equipoise.features.load import item_features
 from equipoise.kind.histories import require
 from equipoise.kind.histories.site import HistorySite
 from equipoise.kind.site import Built
 from equipoise.method.answers import Resolved
-from equipoise.models.recommender import wanted
+from equipoise.models.build import build_tables
+from equipoise.models.item_tables import ItemTables
+from equipoise.models.recommender import Recommender, wanted
 from equipoise.partition.users import users
+from equipoise.server.item_settings import ItemSumsOptions
 
 
 def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
@@ -41,6 +47,29 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     everybody = np.arange(data.n_users)
     owned = [everybody] if method.pools_data else list(everybody[:, None])
     site = HistorySite(config, method, histories, {name: features[name] for name in wanted(config.model)}, owned)
+    sends_sums = config.server.sums is not None or isinstance(method.for_kind, ItemSumsOptions)
+    if sends_sums:
+        require.sums(config, histories)
+    known, digest = features if options.features in GIVEN else {}, content_of(data, features)
+    model, judge = (_solved if isinstance(method.for_kind, ItemSumsOptions) else _trained)(site, known, digest)
+    notes = notes_of(data, features) + (silent(histories) if sends_sums else ())
+    return Built(partition, site, judge, model, notes)
+
+
+def _solved(site: HistorySite, known: Mapping[str, Features], digest: str) -> tuple[ItemTables, Judge]:
+    """The model of a method in closed form, and its judge."""
+    config, options, histories = site.config, site.method.for_kind, site.histories
+    data = histories.interactions
+    validation = cache(partial(held_out, histories, "validation", config.seed))
+    scorer = table_scorer(options, data, validation)
+    return build_tables(config.model, data.n_items, config.seed), RankJudge(scorer, histories, known, config, digest)
+
+
+def _trained(site: HistorySite, known: Mapping[str, Features], digest: str) -> tuple[Recommender, Judge]:
+    """The network that clients train, and its judge."""
+    config, method, histories = site.config, site.method, site.histories
+    options, data = config.data, histories.interactions
+    assert isinstance(options, InteractionOptions)
     model, work = site.parts()
     require_groups(config, model.groups)  # before what follows reads them
     require.global_memory(config, method, work)
@@ -49,15 +78,11 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
         require.shared_tables(config, model)
     ends = None if histories.slices is not None else histories.train_end
     is_merged = method.predict is not None and not config.server.personal
-    item_scorer, digest = ItemScorer(model, work, data, ends, is_merged), content_of(data, features)
-    known = features if options.features in GIVEN else {}
-    judge: Judge
+    item_scorer = ItemScorer(model, work, data, ends, is_merged)
     if histories.slices is not None:
         require.rounds(config, options)
-        judge = SliceJudge(item_scorer, histories, config, digest, features=known)
-    else:
-        judge = RankJudge(item_scorer, histories, known, config, digest)
-    return Built(partition, site, judge, model, notes_of(data, features))
+        return model, SliceJudge(item_scorer, histories, config, digest, features=known)
+    return model, RankJudge(item_scorer, histories, known, config, digest)
 
 
 def content(config: Config, data_path: Path | None) -> str:
@@ -90,3 +115,10 @@ def notes_of(data: Interactions, features: Mapping[str, Features]) -> tuple[Even
     checks = [table.check for table in features.values() if table.check is not None]
     seen = [Event("feature-check", str(check), detail=check.as_record()) for check in checks]
     return (*read, *seen)
+
+
+def silent(histories: Histories) -> tuple[Event, ...]:
+    """A note on users whose training part is too short for a transition."""
+    n = int((histories.train_end < 2).sum())
+    text = f"{n} of {len(histories.train_end)} users have one item to learn from: they have nothing to send"
+    return (Event("data-note", text),) if n else ()

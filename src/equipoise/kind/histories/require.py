@@ -11,10 +11,13 @@ from equipoise.client.history_work import HistoryWork
 from equipoise.config.blocks import InteractionOptions
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError, DataError
+from equipoise.core.machine import memory
+from equipoise.data.held_out import Histories
 from equipoise.data.interactions import MODALITIES, Features, Interactions
 from equipoise.kind.histories.site import HistorySite, needs_of
 from equipoise.method.answers import Resolved
 from equipoise.models.recommender import Recommender, wanted
+from equipoise.server.item_tables import PAIR_BYTES, most_items
 
 
 def pair(config: Config) -> None:
@@ -81,3 +84,19 @@ def shared_tables(config: Config, model: Recommender) -> None:
         what = f"with a sampled loss a client holds the rows it touches, and {', '.join(kept)} would be its own"
         fix = "take 'items' out of server.personal, or set method.loss=unmet"
         raise ConfigError(what, where="server.personal", fix=fix)
+
+
+def sums(config: Config, histories: Histories) -> None:
+    """Sums over histories need a split that is trained on once, items whose pairs fit into memory, and transitions."""
+    if histories.slices is not None:
+        what = "sums are sent once, and a stream is trained on slice by slice"
+        fix = "set data.split=leave-one-out, or leave sums out: server.sums=null and a method that trains"
+        raise ConfigError(what, where="data.split=slices", fix=fix)
+    n, has = histories.interactions.n_items, memory()
+    if n > most_items(has):
+        needs, there = (f"{size / 2**30:,.1f} GiB" for size in (PAIR_BYTES * n**2, has))
+        what = f"sums over pairs of {n} items take {needs}, and this machine has {there}: {most_items(has)} items fit"
+        raise ConfigError(what, where="data", fix="data with fewer items, or a method that trains")
+    if histories.train_end.max() < 2:
+        what = "no user has two items to learn from, one after another"
+        raise DataError(what, where="data", fix="longer histories: the last two items are for validation and test")

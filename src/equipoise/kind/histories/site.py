@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from equipoise.client.histories import HistoryFeed
 from equipoise.client.history_work import HistoryWork
 from equipoise.client.recipe import Recipe
+from equipoise.client.sums_feed import SumsFeed, SumsWork
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 from equipoise.core.values import Indices, Labels, State, Task
@@ -24,9 +25,11 @@ from equipoise.memory.product import FeatureRows
 from equipoise.memory.settings import HistoryNeeds
 from equipoise.memory.windows import History
 from equipoise.method.answers import Resolved
-from equipoise.models.build import build_recommender
+from equipoise.models.build import build_recommender, build_tables
 from equipoise.models.recommender import Recommender
 from equipoise.models.settings import SasrecOptions
+from equipoise.server.item_settings import ITEM_SUMS, ItemSumsOptions
+from equipoise.server.item_sums import sums_of
 
 TOGETHER = 8
 """Default number of clients on one axis: enough to hide Python's overhead, few enough that scores stay in the cache."""
@@ -100,15 +103,36 @@ class HistorySite:
         return model, work
 
     def recipe(self) -> Recipe:
+        if isinstance(self.method.for_kind, ItemSumsOptions):
+            return self._recipe_of_sums()
         (model, work), method = self.parts(), self.method
 
         def feed(task: Task) -> HistoryFeed:
-            return HistoryFeed(work, task, [self.history(user, task.step) for user in self.users[task.client]])
+            return HistoryFeed(work, task, self._held(task))
 
         return recipe_of(self.config, method, model, work, feed)
 
+    def _recipe_of_sums(self) -> Recipe:
+        n_items = self.histories.interactions.n_items
+
+        def feed(task: Task) -> SumsFeed:
+            return SumsFeed(self._held(task), n_items)
+
+        model = build_tables(self.config.model, n_items, self.config.seed)
+        return recipe_of(self.config, self.method, model, SumsWork(self.config.clock), feed)
+
+    def _held(self, task: Task) -> list[History]:
+        """The histories of a task's client."""
+        return [self.history(user, task.step) for user in self.users[task.client]]
+
     def answer(self, recipe: Recipe, task: Task) -> State:
-        raise ConfigError("users' histories answer no questions: there is one way to predict", where="server.predict")
+        """The sums of a client's histories, where the server adds their scores to those of a trained model."""
+        if task.question != ITEM_SUMS:
+            what = "users' histories answer no questions but one, for their sums"
+            raise ConfigError(what, where="server.predict", fix="leave it out; server.sums ranks by sums too")
+        options = ItemSumsOptions(score=self.config.server.sums or "blend")
+        held = [history.items[: history.last] for history in self._held(task)]
+        return sums_of(held, self.histories.interactions.n_items, options)
 
     def multiply_adds(self) -> int | None:
         """None: the cost of networks that rank items is not estimated."""

@@ -204,6 +204,8 @@ def models_of(task: Task) -> list[State]:
             return [task.shared]
         case "common":
             return [COMMON]
+        case "data":
+            return []
         case "all":
             models = unflatten(task.shared)
             return [models[client] for client in sorted(models, key=int)]
