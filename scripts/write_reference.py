@@ -602,7 +602,8 @@ def _type(annotation: Any) -> str:
         return f"list of {len(get_args(annotation))} numbers"
     if get_origin(annotation) is list:
         (inner,) = get_args(annotation)
-        return "list of blocks" if issubclass(inner, Options) else "list of names"
+        names = {float: "list of numbers", str: "list of names"}
+        return names.get(inner) or ("list of blocks" if issubclass(inner, Options) else "list of names")
     if get_origin(annotation) is dict:
         return "block"
     return {int: "whole number", float: "number", str: "text", bool: "yes or no", types.NoneType: "null"}[annotation]

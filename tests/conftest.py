@@ -173,6 +173,12 @@ def federation_of() -> Callable[[Config], Federation]:
     return get
 
 
+def is_installed(name: str) -> bool:
+    """Whether a module is Python's or an installed library's; some of these cannot be imported a second time."""
+    file = getattr(sys.modules[name], "__file__", None) or ""
+    return file.startswith((sys.prefix, sys.base_prefix))
+
+
 @pytest.fixture
 def own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a test registers, loads and imports as a plugin is gone afterwards."""
@@ -186,5 +192,5 @@ def own_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     known = set(sys.modules)
     yield
     for name in set(sys.modules) - known:
-        if not name.startswith("equipoise."):
+        if not name.startswith(("equipoise.", "torch.")) and not is_installed(name):
             del sys.modules[name]

@@ -6,9 +6,11 @@ import pytest
 
 from equipoise.core.registry import MODELS
 from equipoise.testing import models
+from tests.backbones import written
 from tests.conftest import for_images
 
 NARROW = {
+    "linear": (),
     "mlp": ("model.hidden=8",),
     "cnn": ("model.width=4", "model.features=8"),
     "filters": ("model.filters=2",),
@@ -17,8 +19,9 @@ NARROW = {
 
 
 @pytest.fixture(params=for_images(MODELS))
-def config(request):
-    return models.config_of(request.param, *NARROW.get(request.param, ("model.width=2",)))
+def config(request, tmp_path):
+    files = written(tmp_path)[1:] if request.param == "backbone" else ("model.width=2",)
+    return models.config_of(request.param, *NARROW.get(request.param, files))
 
 
 def test_a_state_is_taken_up_again_under_the_same_names_after_the_codec(config):

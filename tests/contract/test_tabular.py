@@ -15,7 +15,7 @@ SMALL = ("data=wine", "model=mlp", "model.hidden=8", "partition.clients=3", "rou
 
 
 def test_models_that_need_pixels_do_not_fit_and_methods_on_labels_do() -> None:
-    assert [entry.name for entry in MODELS if fits_kind("model", entry.name, KIND)] == ["mlp"]
+    assert [entry.name for entry in MODELS if fits_kind("model", entry.name, KIND)] == ["linear", "mlp"]
     assert {"fedavg", "fedprox", "fafi", "etf-align", "fedproto", "statistics"} <= {
         entry.name for entry in METHODS if fits_kind("method", entry.name, KIND)
     }
@@ -59,7 +59,7 @@ def test_servers_predict_rows(predict: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        (("model=cnn",), "'cnn' is not for tabular rows; data 'wine' holds tabular rows: one of mlp"),
+        (("model=cnn",), "'cnn' is not for tabular rows; data 'wine' holds tabular rows: one of linear, mlp"),
         (("client.augment=two-view",), "is for images, and data 'wine' holds tabular rows"),
         (("scenario.shift=blur",), "is for images, and data 'wine' holds tabular rows"),
     ],

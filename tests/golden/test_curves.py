@@ -63,7 +63,7 @@ EXTRA = {
 }
 NETWORKS = {"fedbn": ("model=cnn", "model.width=8", "model.features=32", "model.norm=batch")}
 """Of methods that a perceptron is not enough for."""
-UNTRAINED = {"statistics", "analytic", *SOLVED}
+UNTRAINED = {"statistics", "analytic", "afl", "fed3r", "fedcgs", "safle", *SOLVED}
 """Methods without a training loss."""
 CASES = (
     {

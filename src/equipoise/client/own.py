@@ -13,6 +13,7 @@ from types import MappingProxyType
 import torch
 from torch import Tensor, nn
 
+from equipoise.core.errors import NonFinite
 from equipoise.core.values import Labels, Samples, State
 from equipoise.models.classifier import Classifier, ModelOutput
 from equipoise.models.outputs import InputReader, common_outputs, outputs_of
@@ -50,6 +51,7 @@ class OwnSamples:
         for batch in self.reader.batches(self.everything.inputs):
             with torch.inference_mode():
                 features = encoder(batch)
+            _require_finite(features)
             yield features, labels[start : start + len(batch)]
             start += len(batch)
 
@@ -67,6 +69,13 @@ class OwnSamples:
             return common_outputs(self.common, self.samples.inputs, self.reader)
         self.reader.device.load(self.network, model)
         return outputs_of(self.network, self.samples.inputs, self.reader)
+
+
+def _require_finite(features: Tensor) -> None:
+    if not features.sum().isfinite() and not features.isfinite().all():
+        bad = int((~features.isfinite()).any(1).sum())
+        what = f"the encoder gives features that are not finite for {bad} of {len(features)} samples"
+        raise NonFinite(what, where="model", fix="look at these samples, or choose another encoder")
 
 
 Summary = Callable[[OwnSamples], State]

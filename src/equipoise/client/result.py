@@ -77,7 +77,10 @@ class EndedTraining:
             policy, memory = end
             trainee.feed.settle(memory)
             kept = Kept(*own, policy, trainee.feed.memory())
-            found[place] = _update(self.recipe, trainee, kept, measured | {"seconds": self.seconds})
+            try:
+                found[place] = _update(self.recipe, trainee, kept, measured | {"seconds": self.seconds})
+            except NonFinite as error:  # of what it was to send: this client stops, not the others
+                found[place] = ClientFailure(trainee.task.client, "non-finite", str(error))
         WATCH.lap("update")
         return [found[place] for place in range(len(found))]
 

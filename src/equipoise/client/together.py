@@ -19,6 +19,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from equipoise.models.frozen import Frozen
+
 OVERHEAD = 1e-3
 """P, seconds."""
 SPEED = 12e9
@@ -34,8 +36,9 @@ ENOUGH = GROUPS * (LEAST - 1) + 1
 
 
 def stacks(model: nn.Module) -> bool:
-    """Whether a network can be mapped over clients: it has no running statistics and draws no noise."""
-    apart = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
+    """Whether a network can be mapped over clients: it has no running statistics, draws no noise, and has no part that
+    the user brought, which may do anything."""
+    apart = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd, Frozen)
     return not any(isinstance(module, apart) for module in model.modules())
 
 

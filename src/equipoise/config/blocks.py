@@ -5,11 +5,12 @@ A named thing adds its own settings by subclassing its block beside its code; se
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from equipoise.config.choices import ItemScore, Prototypes, Schedule
+from equipoise.core.loading import Plugin
 from equipoise.core.options import Options
 
 
@@ -117,9 +118,21 @@ class ScenarioOptions(Options):
 
 
 class ModelOptions(Options):
-    """The network every client trains."""
+    """The network every client trains. A network that is read from files overrides what is below its name."""
 
     name: str = "cnn"
+
+    def completed(self) -> Self:
+        """The same settings with the hashes of the files that they name."""
+        return self
+
+    def code(self) -> list[Plugin]:
+        """Code beside that of the model's name, loaded."""
+        return []
+
+    def identity(self) -> dict[str, Any]:
+        """What enters a configuration's hash: contents, not places."""
+        return self.model_dump()
 
 
 class MethodOptions(Options):

@@ -46,7 +46,9 @@ def check(raw: Mapping[str, Any]) -> Config:
 
 def _completed(config: Config) -> Config:
     """The configuration with defaults filled in: canonical names, number of steps, plugins of everything it names."""
-    changes: dict[str, Any] = {KEY: once([*config.plugins, *plugins_of(chosen(config))])}
+    model = config.model.completed()
+    changes: dict[str, Any] = {"model": model}
+    changes[KEY] = once([*config.plugins, *plugins_of(chosen(config)), *model.code()])
     if config.server.predict is not None:
         name = PREDICTS.find(config.server.predict).name
         changes["server"] = config.server.model_copy(update={"predict": name})

@@ -12,6 +12,8 @@ from equipoise.core.errors import ConfigError, PluginError, Problem
 from equipoise.core.loading import Plugin, load
 
 KEY = "plugins"
+FILES = {"model.factory": ".py", "model.weights": ".safetensors"}
+"""Settings that name files, and how those end."""
 
 
 def listed(value: Any, folder: Path) -> list[Plugin]:
@@ -47,6 +49,14 @@ def _file(text: str, folder: Path) -> str:
     return str((folder / Path(text).expanduser()).resolve())
 
 
+def _placed(text: str, ending: str, folder: Path) -> str:
+    """A path with that ending, and what follows after a colon, as an absolute path; any other text as it is."""
+    path, colon, rest = text.partition(f"{ending}:")
+    if text.endswith(ending):
+        return _file(text, folder)
+    return _file(path + ending, folder) + f":{rest}" if colon else text
+
+
 def bring(config: Mapping[str, Any]) -> list[PluginError]:
     """Load the plugins of a stored configuration; returns errors instead of raising them."""
     missing = []
@@ -59,7 +69,9 @@ def bring(config: Mapping[str, Any]) -> list[PluginError]:
 
 
 def with_plugins(layer: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """A layer of settings with its plugins loaded, and their paths made absolute."""
+    """A layer of settings with its plugins loaded; their paths, and those of a model's files, are made absolute."""
+    placed = {key: _placed(str(layer[key]), ending, folder) for key, ending in FILES.items() if layer.get(key)}
+    layer = {**layer, **placed}
     if layer.get(KEY) is None:
         return layer
     return {**layer, KEY: [plugin.model_dump() for plugin in listed(layer[KEY], folder)]}

@@ -104,7 +104,10 @@ class Config(Options):
         """
         idle = {"guard": True, "limits": True} if self.guard in {"off", "warn"} else {}
         content = self.model_dump(exclude={"name": True, "engine": True, KEY: True, **idle})
-        return _hash(content | self._code() | self._arithmetic())
+        return _hash(content | self._network() | self._code() | self._arithmetic())
+
+    def _network(self) -> dict[str, Any]:
+        return {"model": self.model.identity()}
 
     def _code(self) -> dict[str, Any]:
         return {KEY: sorted([each.name, each.sha256] for each in self.plugins)} if self.plugins else {}
@@ -127,7 +130,7 @@ class Config(Options):
         if not self.is_one_shot or self.guard in {"stop", "heal"} or self.evaluate.patience is not None:
             return None
         kept_out = ("name", "engine", "server", "guard", "limits", KEY)
-        content = self.model_dump(exclude=dict.fromkeys(kept_out, True)) | self._code()
+        content = self.model_dump(exclude=dict.fromkeys(kept_out, True)) | self._network() | self._code()
         return _hash(content | {"fraction": self.server.fraction, **self._arithmetic()})
 
 

@@ -101,13 +101,24 @@ def _of_file(plugin: Plugin, path: Path) -> Plugin:
     here = plugin.model_copy(update={"sha256": digest})
     if getattr(sys.modules.get(plugin.name), "__file__", None) == str(path):
         return here  # already imported under its own name
-    module = f"{FILES}{plugin.name}_{content_hash(str(path))[:8]}"
+    module = _file_module(plugin.name, path)
     known = LOADED.plugins.get(module)
     if known is None or known.sha256 != digest:
         for registry in REGISTRIES:
             registry.forget(module)
         _run(module, here, lambda: _run_file(module, path))
     return here
+
+
+def _file_module(name: str, path: Path) -> str:
+    return f"{FILES}{name}_{content_hash(str(path))[:8]}"
+
+
+def loaded_module(plugin: Plugin) -> ModuleType:
+    """The module of a loaded plugin that was not written in a notebook."""
+    if not plugin.is_file:
+        return sys.modules[plugin.name]
+    return sys.modules.get(_file_module(plugin.name, Path(str(plugin.path)))) or sys.modules[plugin.name]
 
 
 def _run(module: str, plugin: Plugin, code: Callable[[], None]) -> None:

@@ -51,6 +51,8 @@ def write_torch(
 ) -> list[Path]:
     """weights.safetensors, card.json and a model.py that needs only torch and safetensors."""
 
+    _require_text(run)
+
     def fill(parts: Parts, here: Path) -> None:
         save_file(dict(parts.tensors), here / WEIGHTS)
         (here / MODEL).write_text(model_file(parts), encoding="utf-8")
@@ -82,6 +84,14 @@ def _written(store: Store, run: Run, folder: Path, of: Of, fill: Callable[[Parts
         fill(parts, here)
         names = sorted(path.name for path in here.iterdir() if path.is_file())
     return [folder / name for name in names]
+
+
+def _require_text(run: Run) -> None:
+    """A network of the user's own is code and weights that are not ours to copy into a file."""
+    if run.config["model"]["name"] == "backbone":
+        what = f"the backbone of run '{run.run_id}' is code and weights of yours, which model.py would not contain"
+        fix = "--to onnx writes all of it; in Python, eq.open_run(RUN).model() gives the module, from your files"
+        raise ConfigError(what, where="--to torch", fix=fix)
 
 
 def _require_free(folder: Path) -> None:

@@ -10,12 +10,17 @@ from equipoise.config.blocks import ModelOptions
 from equipoise.config.choices import Fusion, Norm
 from equipoise.config.traits import HISTORIES, PIXELS, SOLVED
 from equipoise.core.registry import MODELS
+from equipoise.models.backbone_options import BackboneOptions
 
 
 class MlpOptions(ModelOptions):
     name: str = "mlp"
     hidden: int = Field(64, ge=1, description="units of each hidden layer")
     layers: int = Field(1, ge=0, description="number of hidden layers; 0: logistic regression")
+
+
+class LinearOptions(ModelOptions):
+    name: str = "linear"
 
 
 class CnnOptions(ModelOptions):
@@ -96,12 +101,14 @@ class ItemTablesOptions(ModelOptions):
 
 
 MODELS.declare("mlp", "equipoise.models.mlp:mlp", options=MlpOptions)
+MODELS.declare("linear", "equipoise.models.linear:linear", options=LinearOptions)
 MODELS.declare("cnn", "equipoise.models.cnn:cnn", options=CnnOptions, traits=(PIXELS,))
 MODELS.declare("resnet8", "equipoise.models.resnet:resnet8", options=Resnet8Options, traits=(PIXELS,))
 MODELS.declare("resnet10", "equipoise.models.resnet:resnet10", options=Resnet10Options, traits=(PIXELS,))
 MODELS.declare("resnet18", "equipoise.models.resnet:resnet18", options=Resnet18Options, traits=(PIXELS,))
 MODELS.declare("filters", "equipoise.models.filters:filters", options=FiltersOptions, traits=(PIXELS,))
 MODELS.declare("patches", "equipoise.models.patches:patches", options=PatchesOptions, traits=(PIXELS,))
+MODELS.declare("backbone", "equipoise.models.backbone:backbone", options=BackboneOptions, traits=(PIXELS,))
 MODELS.declare("sasrec", "equipoise.models.recommender:sasrec", options=SasrecOptions, traits=(HISTORIES,))
 MODELS.declare("dmmr", "equipoise.models.recommender:dmmr", options=DmmrOptions, traits=(HISTORIES,))
 MODELS.declare(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
+import rich.style  # noqa: F401  # draws from Python's generator when it is first imported, by whoever that is
 import torch
 from torch import Tensor
 

@@ -46,6 +46,11 @@ FEATURES = {"name": "visual", "lift": 0.0, "shuffled": 0.0}
 EVEN = np.full((5, 10), 100)
 STOPPED = [Event("client-non-finite", "loss/base is nan at local step 3; the step before it had lam 1", 2, 1)]
 
+NO_FEATURES = [
+    Event("client-non-finite", "the encoder gives features that are not finite for 3 of 9 samples", 0, 1),
+    Event("failed", "no client gave an update; the first of 5: the encoder gives features that are not finite for 2"),
+]
+
 PLAIN = {"method.name": "fafi", "rounds": 10, "client.epochs": 1, "data.features": "as-given"}
 RISE = {0: (0.1, 0.30), 1: (0.1, 0.31), 2: (0.1, 0.32)}
 
@@ -457,3 +462,14 @@ def test_the_p_value_of_a_partition_is_uniform_where_it_was_drawn_as_asked() -> 
     values = np.array([p_value(counts, 0.3) for counts in drawn])
     assert values.min() > 0.001
     assert 0.3 < values.mean() < 0.7
+
+
+@pytest.mark.parametrize("event", NO_FEATURES, ids=lambda event: event.kind)
+def test_features_that_are_not_finite_are_not_blamed_on_a_step(event):
+    finding = found(replace(run_of({"loss/base": [1.0]}), events=[event]), "non-finite")
+    assert finding is not None
+    assert "the encoder gives features that are not finite" in finding.saw
+    assert finding.remedy.startswith("look at the samples for which the encoder gives such features")
+    step = found(replace(run_of({"loss/base": [1.0]}), events=STOPPED), "non-finite")
+    assert step is not None
+    assert "clip" in step.remedy

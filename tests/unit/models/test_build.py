@@ -6,16 +6,25 @@ import torch
 from equipoise.core.registry import MODELS
 from equipoise.models.build import build_model, contiguous_copies, state_of
 from equipoise.models.classifier import ModelOutput
+from tests.backbones import drawn
 from tests.conftest import assert_same, for_images, untouched_rng
 
-NARROW = {"cnn": {"width": 4, "features": 8}, "mlp": {"hidden": 8}, "filters": {"filters": 2}}
-NARROW["patches"] = NARROW["filters"]
+NARROW = {
+    "cnn": {"width": 4, "features": 8},
+    "mlp": {"hidden": 8},
+    "filters": {"filters": 2},
+    "linear": {},
+    "patches": {"filters": 2},
+}
+FIXED = {"filters", "patches", "linear", "backbone"}
+"""Models whose encoder nobody trains."""
 SIZES = [(3, 8, 8), (3, 28, 28), (3, 32, 32)]
 
 
 def built(name, shape=(3, 8, 8), n_classes=10, seed=0, **options):
     kind = MODELS.find(name).options
-    return build_model(kind(**{**NARROW.get(name, {"width": 4}), **options}), shape, n_classes, seed)
+    narrow = drawn() if name == "backbone" else NARROW.get(name, {"width": 4})
+    return build_model(kind(**{**narrow, **options}), shape, n_classes, seed)
 
 
 @pytest.mark.parametrize("shape", SIZES, ids=lambda shape: f"{shape[1]}x{shape[2]}")
@@ -58,7 +67,7 @@ def test_groups_cover_every_parameter_exactly_once(name):
     assert sorted(grouped) == sorted(parameter for parameter, _ in model.named_parameters())
     assert len(grouped) == len(set(grouped))
     assert model.groups["head"] == ["head.weight", "head.bias"]
-    assert (model.groups["encoder"] == []) == (name in ("filters", "patches"))  # whose encoder nobody trains
+    assert (model.groups["encoder"] == []) == (name in FIXED)
 
 
 def test_convolutions_are_held_channels_last_and_states_travel_contiguous():

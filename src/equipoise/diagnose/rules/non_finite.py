@@ -15,7 +15,19 @@ from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.remedy import Remedy
 from equipoise.diagnose.rule import Limits, Rule
 
-BAD = re.compile(r" is (nan|-?inf)\b")
+FEATURES = "gives features that are not finite"
+BAD = re.compile(rf" is (nan|-?inf)\b|{FEATURES}")
+
+
+def of_features(run: Recording) -> bool:
+    """Whether the encoder gave such numbers, before any step."""
+    return any(FEATURES in event.message for event in run.events)
+
+
+def said(message: str) -> str:
+    """The part of a message that names the number."""
+    parts = [part.strip() for part in message.split(";")]
+    return next((part for part in parts if BAD.search(part)), parts[0])
 
 
 @Rule(
@@ -28,8 +40,9 @@ BAD = re.compile(r" is (nan|-?inf)\b")
         "event": "{who} was stopped: {what} ({when})",
         "number": "{name} is {value} on {who} ({when})",
     },
-    cause="a step was too large for the loss at that point",
+    cause="a step was too large for the loss at that point, or the encoder gave such features",
     remedies=(
+        Remedy("look at the samples for which the encoder gives such features, or choose another", fits=of_features),
         Remedy("clip the gradient; the client's last good state is kept", "client.clip=1.0"),
         Remedy("lower the learning rate; the client's last good state is kept", "client.lr={lr}"),
         Remedy("lower the learning rate or clip the gradient"),
@@ -40,7 +53,7 @@ def non_finite(run: Recording, limit: Limits) -> Iterator[Sign]:
     found = []
     for event in run.events:
         if event.kind == "client-non-finite" or (event.kind == "failed" and BAD.search(event.message)):
-            found.append(Sign(event.client, [event.step or 0], {"what": event.message.split(";")[0]}, "event"))
+            found.append(Sign(event.client, [event.step or 0], {"what": said(event.message)}, "event"))
     for name, by in run.curves.items():
         for curve in by.values():
             bad = ~np.isfinite(curve.values)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from equipoise.config.blocks import ModelOptions
 from equipoise.config.schema import Config
 from equipoise.core.errors import DataError
+from equipoise.data.inputs import Inputs, PixelInputs
 from equipoise.data.splits import content_of, load_labelled, load_splits
 from equipoise.evaluate.judge import SampleJudge
 from equipoise.evaluate.predictions import Evaluator
@@ -17,6 +20,8 @@ from equipoise.kind.samples.site import SampleSite
 from equipoise.kind.samples.teacher import first_broadcast
 from equipoise.kind.site import Built
 from equipoise.method.answers import Resolved
+from equipoise.models.backbone_options import BackboneOptions
+from equipoise.models.buckets import set_thresholds
 from equipoise.partition.allot import allot
 from equipoise.partition.file import FileOptions, split_digest
 from equipoise.partition.sample import owned
@@ -31,8 +36,10 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     n_classes = len(splits.classes)
     indices = [owned(own, len(splits.train))] if method.pools_data else own
     local = [np.concatenate(local)] if method.pools_data and len(local) else local
+    splits = replace(splits, inputs=own_constants(config.model, splits.inputs))
     site = SampleSite(config, method, splits.train, indices, n_classes, splits.inputs, local)
     model = site.network()
+    set_thresholds(model, site.shape)
     require.parameters(method, model)
     require.phases(config, method, model)
     require.axis(config, method, model)
@@ -46,6 +53,13 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     headline = PERSONAL if require.personal_stay(config, method, model) and method.predict is None else method.headline
     judge = SampleJudge(evaluator, method.predict, headline)
     return Built(partition, site, judge, model, notes, first_broadcast=partial(first_broadcast, site, splits))
+
+
+def own_constants(model: ModelOptions, inputs: Inputs) -> Inputs:
+    """Images normalised as the network expects them, if it says how; otherwise by the set's own constants."""
+    if not isinstance(model, BackboneOptions) or model.mean is None or model.std is None:
+        return inputs
+    return PixelInputs(tuple(model.mean), tuple(model.std))
 
 
 def content(config: Config, data_path: Path | None) -> str:

@@ -16,6 +16,7 @@ from equipoise.kind.samples.site import SampleSite
 from equipoise.method.answers import Resolved
 from equipoise.method.resolve import personal_weights
 from equipoise.models.classifier import Classifier
+from equipoise.models.frozen import learning_modules
 from equipoise.partition.sample import counted
 from equipoise.server.sums import most_features, needed_bytes
 
@@ -74,7 +75,7 @@ def axis(config: Config, method: Resolved, model: nn.Module) -> None:
 def batches(site: SampleSite, model: nn.Module) -> None:
     """BatchNorm has nothing to normalise over in a batch of one sample."""
     smallest = min(site.config.client.batch, *(len(index) for index in counted(site.indices)))
-    has_batch_norm = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())
+    has_batch_norm = any(isinstance(module, nn.BatchNorm2d) for module in learning_modules(model))
     if has_batch_norm and smallest == 1 and site.config.client.augment == "none":
         fix = "raise client.batch and partition.min_size to 2 or more, or set model.norm=group"
         raise ConfigError("BatchNorm cannot be trained on batches of one image", where="client.batch", fix=fix)
@@ -82,11 +83,15 @@ def batches(site: SampleSite, model: nn.Module) -> None:
 
 def sums(config: Config, method: Resolved, model: Classifier) -> None:
     """Sums of products of all features must fit into memory."""
-    parts, n = getattr(config.method, "parts", 1), model.n_features
-    if method.exchange.sums is not None and needed_bytes(n, parts) > memory():
+    if method.exchange.sums is None:
+        return
+    parts, n = getattr(config.method, "parts", 1), getattr(model.head, "in_features", model.n_features)
+    if needed_bytes(n, parts) > memory():
         has, wants = (f"{size / 2**30:,.1f} GiB" for size in (memory(), needed_bytes(n, parts)))
         what = f"sums of {n} features take {wants}, and this machine has {has}: {most_features(memory(), parts)} fit"
-        raise ConfigError(what, where="model", fix="fewer filters or features, or method.parts=4")
+        settings = {"parts": "method.parts=4", "levels": "a smaller method.levels or method.group"}
+        others = [text for name, text in settings.items() if hasattr(config.method, name)]
+        raise ConfigError(what, where="model", fix=", or ".join(["fewer filters or features", *others]))
 
 
 def room(site: SampleSite, model: nn.Module) -> None:
