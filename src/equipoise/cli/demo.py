@@ -52,7 +52,7 @@ def demo(
         print_json({"stories": [story.to_json() for story in told], "report": str(setting.page), "store": stored_at})
     else:
         sick = [f" · equipoise diagnose {part.diagnosed}" for story in told for part in story.parts if part.diagnosed]
-        typer.echo(f"\nstored in {stored_at}; the λ policies on one page: {setting.page}\n{NEXT}{''.join(sick)}")
+        typer.echo(f"\nstored in {stored_at}; story (b) on one page: {setting.page}\n{NEXT}{''.join(sick)}")
 
 
 @contextmanager

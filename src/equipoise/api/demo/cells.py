@@ -67,11 +67,15 @@ def uploads(found: SweepHandle) -> dict[str, float]:
 
 
 def weights(found: SweepHandle) -> Mapping[str, list[float]]:
-    """Label → λ at every checkpoint, mean over clients and seeds; without λ, nothing."""
+    """Label → λ at every checkpoint, mean over clients and then over seeds; rows without λ are left out."""
     from equipoise.api.place import existing
-    from equipoise.report.sketch import means, points
+    from equipoise.store import metrics
 
+    courses: dict[str, list[list[float]]] = {}
     with existing(found.store) as opened:
-        _, lam = points(opened, found.labels)
-    by_label = {label: means(lam, label) for label in dict.fromkeys(found.labels.values())}
-    return {label: values for label, values in by_label.items() if values}
+        for run_id, label in found.labels.items():
+            steps: dict[int, list[float]] = {}
+            for row in metrics.rows(opened, run_id, names=["lam/used"]):
+                steps.setdefault(row.step, []).append(row.value)
+            courses.setdefault(label, []).append([fmean(steps[step]) for step in sorted(steps)])
+    return {label: [fmean(at) for at in zip(*runs, strict=True)] for label, runs in courses.items() if runs[0]}

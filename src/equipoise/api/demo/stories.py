@@ -33,7 +33,7 @@ class Setting:
 
     @property
     def page(self) -> Path:
-        """The report of the λ policies: what ran away, and what became of it when it was healed."""
+        """The report of the policy that ran away, beside the same runs healed."""
         return self.folder / "demo-report.html"
 
 
@@ -57,6 +57,8 @@ def report(found: SweepHandle, page: Path) -> None:
     from equipoise.report.html import html
     from equipoise.store.read import find_run
 
+    shown = (healing.POLICY, healing.POLICY + policies.GUARDED)
+    labels = {run_id: label for run_id, label in found.labels.items() if label in shown}
     with existing(found.store) as opened:
-        gathered = gather(opened, [find_run(opened, run_id) for run_id in found.labels], found.labels, "en")
+        gathered = gather(opened, [find_run(opened, run_id) for run_id in labels], labels, "en")
     write_text(page, html(gathered))
