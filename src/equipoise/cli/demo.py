@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from equipoise.api.demo.part import Part, Story
 
+READING = "Accuracy on test in per cent, mean ± deviation over seeds; * marks an interval that excludes zero."
 NEXT = "next: equipoise ls · equipoise compare --sweep studies/demo-policies"
 
 
@@ -43,11 +44,13 @@ def demo(
     folder = Path("runs") if "://" in location else Path(location).parent
     setting = Setting(seeds, location, True, folder, _note)
     told: list[Story] = []
+    if not as_json:
+        typer.echo(f"digits, five clients, one upload each, seeds: {seeds}\n{READING}")
     with _stoppable():
         for story in stories(setting):
             told.append(story)
             if not as_json:
-                _print(story, "abc"[len(told) - 1], seeds)
+                _print(story, "abc"[len(told) - 1])
     if as_json:
         print_json({"stories": [story.to_json() for story in told], "report": str(setting.page), "store": stored_at})
     else:
@@ -69,7 +72,7 @@ def _note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _print(story: Story, letter: str, seeds: int) -> None:
+def _print(story: Story, letter: str) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
