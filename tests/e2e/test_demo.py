@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.api.demo import killing, stories
-from equipoise.api.demo.part import Part, Story
+from equipoise.api.demo.part import Story, StoryPart
 from equipoise.run import grid
 from tests.commands import WAITING
 from tests.e2e.conftest import Equipoise
@@ -31,7 +31,15 @@ main()
 """The program, which after its second checkpoint waits to be killed: on a slow machine too it is not done before."""
 SMALL = ["data.limit=200", "partition.clients=2", "client.epochs=3", "checkpoints=3"]
 METHODS = ["analytic", "FedAvg", "FAFI", "untrained control"]
-POLICIES = ["constant", "none", "uncertainty", "decoupled", "decoupled-hinge", "equilibrium", "untrained control"]
+POLICIES = [
+    "constant",
+    "no alignment",
+    "uncertainty",
+    "decoupled",
+    "decoupled-hinge",
+    "equilibrium",
+    "untrained control",
+]
 SERVERS = [
     "parameter-average",
     "feature-average",
@@ -40,7 +48,7 @@ SERVERS = [
     "typicality-gate",
     "common-gate",
 ]
-LEFT_OUT = ("FedAvg", "FAFI", "none", "uncertainty", "decoupled-hinge", *SERVERS[:3], "typicality-gate")
+LEFT_OUT = ("FedAvg", "FAFI", "no", "uncertainty", "decoupled-hinge", *SERVERS[:3], "typicality-gate")
 """Rows without which the stories are told faster."""
 
 
@@ -86,7 +94,7 @@ def test_the_demo_tells_three_stories(equipoise: Equipoise, tmp_path: Path, monk
         return replace(found, cells=[cell for cell in found.cells if cell.label.partition(" ")[0] not in LEFT_OUT])
 
     monkeypatch.setattr(grid, "load_grid", small)
-    monkeypatch.setattr(killing, "Place", partial(killing.Place, command=(sys.executable, "-c", HELD)))
+    monkeypatch.setattr(killing, "Program", partial(killing.Program, command=(sys.executable, "-c", HELD)))
     assert_told(equipoise, tmp_path, ["analytic", "constant", "equilibrium", "energy-gate", "common-gate"])
 
 
@@ -97,7 +105,7 @@ def test_the_whole_demo(process: Equipoise, tmp_path: Path) -> None:
 
 
 def test_as_json_it_is_one_document(equipoise: Equipoise, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = [Story("kill -9", [Part("killing", "It is equal.", [{"run_id": "killed-1", "accuracy": math.nan}])])]
+    told = [Story("kill -9", [StoryPart("killing", "It is equal.", [{"run_id": "killed-1", "accuracy": math.nan}])])]
     monkeypatch.setattr(stories, "stories", lambda setting: iter(told))
     assert equipoise("demo", "--json").json == {
         "stories": [

@@ -16,7 +16,7 @@ from equipoise.cli.options import Json, StoreAt, print_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from equipoise.api.demo.part import Part, Story
+    from equipoise.api.demo.part import Story, StoryPart
 
 READING = "Accuracy on test in per cent, mean ± deviation over seeds; * marks an interval that excludes zero."
 NEXT = "next: equipoise ls · equipoise compare --sweep studies/demo-policies"
@@ -81,7 +81,7 @@ def _print(story: Story, letter: str) -> None:
         _print_part(console, part)
 
 
-def _print_part(console: Console, part: Part) -> None:
+def _print_part(console: Console, part: StoryPart) -> None:
     from rich.table import Table
 
     from equipoise.cli.diagnose import print_finding

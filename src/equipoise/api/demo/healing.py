@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from equipoise.api.demo.part import Part, Seeds, accuracy, average, interval
+from equipoise.api.demo.part import Seeds, StoryPart, accuracy, average, interval
 from equipoise.api.demo.policies import GUARDED
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Course:
     """Run → those of its findings that are above a note."""
 
 
-def measured(found: SweepHandle) -> Part:
+def measured(found: SweepHandle) -> StoryPart:
     before, after = (_course(found, label) for label in (POLICY, POLICY + GUARDED))
     return told(before, after)
 
@@ -58,9 +58,9 @@ def _weights(run: RunHandle) -> list[list[float]]:
     return list(by_client.values())
 
 
-def told(before: Course, after: Course) -> Part:
+def told(before: Course, after: Course) -> StoryPart:
     sick = [(run_id, found[0]) for run_id, found in before.findings.items() if found]
-    return Part(
+    return StoryPart(
         name="healing",
         says=f"{_sick(before)} {_healed(before, after)}",
         numbers=[_numbers(course) for course in (before, after)],

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from equipoise.api.demo.part import Part
+from equipoise.api.demo.part import StoryPart
 from equipoise.api.handle import RunHandle
 from equipoise.core.errors import EngineError
 
@@ -48,7 +48,7 @@ class Interrupted:
 
 
 @dataclass(frozen=True)
-class Place:
+class Program:
     """Where the run is done again: a store of its own, so that no table takes it for the run that never stopped."""
 
     store: str
@@ -56,12 +56,12 @@ class Place:
     """Starts the program."""
 
 
-def measured(whole: RunHandle, place: Place, note: Callable[[str], None]) -> Part:
+def measured(whole: RunHandle, program: Program, note: Callable[[str], None]) -> StoryPart:
     """`whole` is the run that never stopped."""
     steps = whole.config.steps
-    run, after = killed(whole, max(1, steps // 3), place)
+    run, after = killed(whole, max(1, steps // 3), program)
     note(f"{run.id}: SIGKILL after checkpoint {after} of {steps}; a new process resumes it")
-    with _started(place, "resume", run.id) as child:
+    with _started(program, "resume", run.id) as child:
         _ended(child)
     runs = {"never interrupted": whole, "killed and resumed": run}
     ids, values = (
@@ -71,25 +71,25 @@ def measured(whole: RunHandle, place: Place, note: Callable[[str], None]) -> Par
     return told(Interrupted(after, steps, *compared(whole, run), ids, values))
 
 
-def killed(whole: RunHandle, after: int, place: Place) -> tuple[RunHandle, int]:
+def killed(whole: RunHandle, after: int, program: Program) -> tuple[RunHandle, int]:
     """The run once more, killed as soon as it has that many checkpoints: (the run, how many it has)."""
     from equipoise.config.loader import dump_yaml
     from equipoise.store.database import open_store
 
-    with open_store(place.store) as store, tempfile.TemporaryDirectory() as folder:
+    with open_store(program.store) as store, tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{NAME}.yaml"
         file.write_text(dump_yaml({**whole.record.config, "name": NAME}), encoding="utf-8")
         for _ in range(ATTEMPTS):
-            with _started(place, "run", str(file)) as child:
+            with _started(program, "run", str(file)) as child:
                 run_id = _struck(child, store, after)
             if run_id is not None:
-                return RunHandle(run_id, place.store), _committed(store, run_id)
+                return RunHandle(run_id, program.store), _committed(store, run_id)
     what = f"the run was done before it could be killed, {ATTEMPTS} times"
     raise EngineError(what, where=f"after checkpoint {after}", fix="run the demo again when the machine is less busy")
 
 
 @dataclass(frozen=True)
-class Child:
+class ChildProcess:
     """A process, what it prints on stderr, and until when it may take."""
 
     process: subprocess.Popen[str]
@@ -110,24 +110,24 @@ class Child:
 
 
 @contextmanager
-def _started(place: Place, *arguments: str) -> Iterator[Child]:
+def _started(program: Program, *arguments: str) -> Iterator[ChildProcess]:
     """The command there, as a process of its own that does not outlive the block."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as err:
         process = subprocess.Popen(
-            [*place.command, *arguments],
-            env={**os.environ, "EQUIPOISE_STORE": place.store},
+            [*program.command, *arguments],
+            env={**os.environ, "EQUIPOISE_STORE": program.store},
             stdout=subprocess.DEVNULL,
             stderr=err,
             text=True,
         )
         try:
-            yield Child(process, err, time.monotonic() + PATIENCE)
+            yield ChildProcess(process, err, time.monotonic() + PATIENCE)
         finally:
             process.kill()
             process.wait()
 
 
-def _struck(child: Child, store: Store, after: int) -> str | None:
+def _struck(child: ChildProcess, store: Store, after: int) -> str | None:
     """Kill the process once its run has committed so many checkpoints: the run, or None if it was done before."""
     from equipoise.store.read import find_run
 
@@ -159,7 +159,7 @@ def _committed(store: Store, run_id: str) -> int:
     return max((each.step + 1 for each in read.checkpoints(store, run_id)), default=0)
 
 
-def _ended(child: Child) -> None:
+def _ended(child: ChildProcess) -> None:
     while child.process.poll() is None:
         child.wait()
     if child.process.returncode != 0:
@@ -183,9 +183,9 @@ def _numbers(run: RunHandle) -> dict[tuple[object, ...], str]:
     }
 
 
-def told(found: Interrupted) -> Part:
+def told(found: Interrupted) -> StoryPart:
     others = "" if found.n == found.n_equal else f"; {found.n - found.n_equal:,} are NOT"
-    return Part(
+    return StoryPart(
         name="killing",
         says=f"Killed with SIGKILL after checkpoint {found.after} of {found.steps}, resumed by a new process: "
         f"{found.n_equal:,} of {found.n:,} recorded numbers are equal to the last bit{others}.",

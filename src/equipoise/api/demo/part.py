@@ -19,7 +19,7 @@ CONTROL = "untrained control"
 
 
 @dataclass(frozen=True)
-class Part:
+class StoryPart:
     """What is printed, and as `numbers` the same unrounded."""
 
     name: str
@@ -40,7 +40,7 @@ class Part:
 @dataclass(frozen=True)
 class Story:
     title: str
-    parts: Sequence[Part]
+    parts: Sequence[StoryPart]
 
     def to_json(self) -> dict[str, Any]:
         return {"title": self.title, "parts": [part.to_json() for part in self.parts]}

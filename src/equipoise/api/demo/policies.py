@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from equipoise.api.demo.part import CONTROL, Part, Seeds, accuracy, average, between, listed, points
+from equipoise.api.demo.part import CONTROL, Seeds, StoryPart, accuracy, average, between, listed, points
 
 if TYPE_CHECKING:
     from equipoise.api.sweep import SweepHandle
@@ -38,7 +38,7 @@ class Policies:
         return {label: paired(seeds, first) for label, seeds in others}
 
 
-def measured(found: SweepHandle) -> Part:
+def measured(found: SweepHandle) -> StoryPart:
     from equipoise.api.demo.cells import accuracies, final, weights
 
     values = {label: seeds for label, seeds in accuracies(found).items() if not label.endswith(GUARDED)}
@@ -54,13 +54,13 @@ def measured(found: SweepHandle) -> Part:
     )
 
 
-def told(found: Policies) -> Part:
+def told(found: Policies) -> StoryPart:
     apart = found.differences()
     clear = {label: each for label, each in apart.items() if label != CONTROL and each is not None and each.is_clear}
     is_level = not clear and any(each is not None for each in apart.values())
     rows = [] if is_level else [_row(found, label, apart) for label in [*found.accuracy, CONTROL]]
     first = next(iter(found.accuracy))
-    return Part(
+    return StoryPart(
         name="policies",
         says=f"λ policies under one server, {found.server}: {_outcome(found, clear)} {_beside(found)}",
         numbers=[_numbers(found, label, apart) for label in [*found.accuracy, CONTROL]],

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from equipoise.api.demo.part import CONTROL, Part, Seeds, accuracy, average, between, points
+from equipoise.api.demo.part import CONTROL, Seeds, StoryPart, accuracy, average, between, points
 
 if TYPE_CHECKING:
     from equipoise.api.sweep import SweepHandle
@@ -17,13 +17,13 @@ LEVEL = 0.01
 """Accuracies that differ by less, as shares of one, need no table."""
 
 
-def measured(found: SweepHandle) -> Part:
+def measured(found: SweepHandle) -> StoryPart:
     from equipoise.api.demo.cells import accuracies, uploads
 
     return told(accuracies(found), uploads(found))
 
 
-def told(values: Mapping[str, Seeds], sizes: Mapping[str, float]) -> Part:
+def told(values: Mapping[str, Seeds], sizes: Mapping[str, float]) -> StoryPart:
     """`values`: server → seed → accuracy, with the control among them; `sizes`: server → bytes up."""
     from equipoise.report.bytes import bytes_text
     from equipoise.report.statistics import paired
@@ -33,7 +33,7 @@ def told(values: Mapping[str, Seeds], sizes: Mapping[str, float]) -> Part:
     means = {server: each.mean for server, each in figures.items()}
     is_level = max(means.values()) - min(means.values()) < LEVEL
     order = sorted(apart, key=lambda server: means[server])
-    return Part(
+    return StoryPart(
         name="servers",
         says=f"Servers on one set of clients: {_outcome(means, apart)}",
         numbers=[

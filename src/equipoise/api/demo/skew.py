@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from equipoise.api.demo.part import CONTROL, Part, Seeds, accuracy, average, between
+from equipoise.api.demo.part import CONTROL, Seeds, StoryPart, accuracy, average, between
 
 if TYPE_CHECKING:
     from equipoise.api.sweep import SweepHandle
@@ -18,7 +18,7 @@ FLAT = 0.01
 """Accuracies that differ by less, as shares of one, are called flat."""
 
 
-def measured(found: SweepHandle) -> Part:
+def measured(found: SweepHandle) -> StoryPart:
     from equipoise.api.demo.cells import accuracies, uploads
 
     heads = {place.cell.label: _head(place.cell.config.partition.model_dump()) for place in found.places}
@@ -36,14 +36,14 @@ def _head(partition: Mapping[str, object]) -> str:
     return f"α {partition['alpha']}" if "alpha" in partition else str(partition["name"])
 
 
-def told(curves: Mapping[str, Mapping[str, Seeds]], sizes: Mapping[str, float]) -> Part:
+def told(curves: Mapping[str, Mapping[str, Seeds]], sizes: Mapping[str, float]) -> StoryPart:
     """`curves`: method → skew, from strong to weak → seed → accuracy; `sizes`: method → bytes up."""
     from equipoise.report.bytes import bytes_text
 
     figures = {method: {at: average(seeds) for at, seeds in curve.items()} for method, curve in curves.items()}
     heads = list(next(iter(figures.values())))
     clauses = [_clause(method, {at: each.mean for at, each in curve.items()}) for method, curve in figures.items()]
-    return Part(
+    return StoryPart(
         name="skew",
         says=f"Accuracy from {heads[0]} to {heads[-1]}: {'; '.join(clauses)}.",
         numbers=[

@@ -45,8 +45,8 @@ def stories(setting: Setting) -> Iterator[Story]:
     yield Story("One upload, any skew", [by_skew, policies.measured(balanced), chosen])
     yield Story("A policy that runs away, and is healed", [healing.measured(balanced)])
     whole = next(run for run in balanced.runs if balanced.labels[run.id] == killing.POLICY)
-    place = killing.Place(located(setting.folder / "demo-killed.db"))
-    yield Story("kill -9, resume, the same numbers", [killing.measured(whole, place, setting.note)])
+    program = killing.Program(located(setting.folder / "demo-killed.db"))
+    yield Story("kill -9, resume, the same numbers", [killing.measured(whole, program, setting.note)])
     report(balanced, setting.page)
 
 

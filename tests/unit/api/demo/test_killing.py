@@ -10,7 +10,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.api.demo import killing
-from equipoise.api.demo.killing import Interrupted, Place, compared, killed, told
+from equipoise.api.demo.killing import Interrupted, Program, compared, killed, told
 from equipoise.core.errors import EngineError
 from tests.unit.api.conftest import TINY
 
@@ -24,9 +24,9 @@ SAME = Interrupted(
 )
 
 
-def program(tmp_path: Path, code: str) -> Place:
+def another(tmp_path: Path, code: str) -> Program:
     """A program that is not ours, in place of it."""
-    return Place(str(tmp_path / "killed.db"), (sys.executable, "-c", code))
+    return Program(str(tmp_path / "killed.db"), (sys.executable, "-c", code))
 
 
 def test_equal_numbers_are_said_to_be_equal() -> None:
@@ -58,12 +58,12 @@ def test_clock_readings_are_left_out(one_upload: eq.RunHandle) -> None:
 
 def test_a_program_that_breaks_is_an_error_with_its_last_words(one_upload: eq.RunHandle, tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"ended with 1 before it was killed: no room left"):
-        killed(one_upload, 1, program(tmp_path, "import sys; sys.exit('no room left')"))
+        killed(one_upload, 1, another(tmp_path, "import sys; sys.exit('no room left')"))
 
 
 def test_a_run_that_is_always_done_first_is_an_error(one_upload: eq.RunHandle, tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="done before it could be killed, 3 times"):
-        killed(one_upload, 1, program(tmp_path, "pass"))
+        killed(one_upload, 1, another(tmp_path, "pass"))
 
 
 def test_a_program_that_does_nothing_is_given_up(
@@ -71,4 +71,4 @@ def test_a_program_that_does_nothing_is_given_up(
 ) -> None:
     monkeypatch.setattr(killing, "PATIENCE", 0.1)
     with pytest.raises(EngineError, match=r"did nothing that was waited for in 0 s: it printed nothing"):
-        killed(one_upload, 1, program(tmp_path, "import time; time.sleep(1000)"))
+        killed(one_upload, 1, another(tmp_path, "import time; time.sleep(1000)"))

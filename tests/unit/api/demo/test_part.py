@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipoise.api.demo.part import Part, Story, accuracy, average, between, interval, listed, points
+from equipoise.api.demo.part import Story, StoryPart, accuracy, average, between, interval, listed, points
 from equipoise.report.statistics import Difference
 from tests.unit.api.demo.findings import RUNAWAY
 
@@ -41,8 +41,10 @@ def test_words_in_a_row(words: list[str], said: str) -> None:
 
 
 def test_a_story_as_json_has_the_numbers_and_the_finding() -> None:
-    part = Part("healing", "It fails.", [{"policy": "decoupled", "accuracy": 0.5}], finding=RUNAWAY, diagnosed="run-1")
-    document = Story("A policy", [part, Part("skew", "It is flat.", [])]).to_json()
+    part = StoryPart(
+        "healing", "It fails.", [{"policy": "decoupled", "accuracy": 0.5}], finding=RUNAWAY, diagnosed="run-1"
+    )
+    document = Story("A policy", [part, StoryPart("skew", "It is flat.", [])]).to_json()
     assert document["title"] == "A policy"
     first, second = document["parts"]
     assert first["rows"] == [{"policy": "decoupled", "accuracy": 0.5}]
