@@ -49,7 +49,7 @@ class Interrupted:
 
 @dataclass(frozen=True)
 class Program:
-    """Where the run is done again: a store of its own, so that no table takes it for the run that never stopped."""
+    """What does the run again, in a store of its own, so that no table takes it for the run that never stopped."""
 
     store: str
     command: Sequence[str] = (sys.executable, "-m", "equipoise")
