@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from equipoise.api.demo.part import Story, StoryPart
 
 READING = "Accuracy on test in per cent, mean ± deviation over seeds; * marks an interval that excludes zero."
-NEXT = "next: equipoise ls · equipoise compare --sweep studies/demo-policies"
+NEXT = ("equipoise ls", "equipoise compare --sweep studies/demo-policies")
 
 
 def demo(
@@ -54,8 +55,10 @@ def demo(
     if as_json:
         print_json({"stories": [story.to_json() for story in told], "report": str(setting.page), "store": stored_at})
     else:
-        sick = [f" · equipoise diagnose {part.diagnosed}" for story in told for part in story.parts if part.diagnosed]
-        typer.echo(f"\nstored in {stored_at}; story (b) on one page: {setting.page}\n{NEXT}{''.join(sick)}")
+        sick = [f"equipoise diagnose {part.diagnosed}" for story in told for part in story.parts if part.diagnosed]
+        at = "" if store is None or "://" in store else f" --store {shlex.quote(store)}"
+        following = " · ".join(command + at for command in (*NEXT, *sick))
+        typer.echo(f"\nstored in {stored_at}; story (b) on one page: {setting.page}\nnext: {following}")
 
 
 @contextmanager
