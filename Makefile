@@ -16,7 +16,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgres]'
 	touch $@
 
-demo: setup            ## the main job on embedded data
+demo: setup            ## three stories on embedded data: any skew, a policy healed, a run killed and resumed
 	$(BIN)/equipoise demo
 
 test: setup            ## every test that takes seconds; SQLite, and PostgreSQL where its server is installed

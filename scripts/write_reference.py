@@ -91,6 +91,15 @@ SWEEP_JSON = [
     ("failed", "[{cell, seed, error}] of the cells that did not finish"),
     ("against, reductions, rows, protocol, findings", "as in `compare`; absent when no cell finished"),
 ]
+DEMO_JSON = [
+    ("stories[].title", "of the three stories"),
+    ("stories[].parts[].name", "`skew`, `policies`, `servers`; `healing`; `killing`"),
+    ("stories[].parts[].says", "the outcome in a sentence, made from the numbers"),
+    ("stories[].parts[].rows", "the numbers, not rounded, even if no table is printed; accuracies as {mean, std, n}"),
+    ("stories[].parts[].diagnosed, finding", "of `healing`: the run that was diagnosed, and its first finding"),
+    ("report", "the page that was written"),
+    ("store", "where the runs are; the killed one is in `demo-killed.db` beside it"),
+]
 FEATURES_JSON = [
     ("path", "the table that was written"),
     ("items, width", "its rows and columns"),
@@ -103,7 +112,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
     "resume": RUN_JSON,
     "show": RUN_JSON,
     "sweep": SWEEP_JSON,
-    "demo": SWEEP_JSON,
+    "demo": DEMO_JSON,
     "compare": COMPARE_JSON,
     "fuse": [
         ("run_id", "the run whose clients were fused"),

@@ -1,16 +1,14 @@
-"""A grid × seeds: every cell once, tables over seeds, and the demo."""
+"""A grid × seeds: every cell once, and tables over seeds."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from equipoise.run import grid
 from tests.commands import PATIENCE
 from tests.e2e.conftest import TINY, Equipoise, command, environment
 
@@ -87,32 +85,3 @@ def test_a_stopped_sweep_goes_on(equipoise: Equipoise, tmp_path: Path) -> None:
     assert stopped["status"] == "stopped"
     table = equipoise(*arguments).json
     assert stopped["run_id"] in table["runs"], "the stopped cell went on instead of starting again"
-
-
-NINE = ["FedAvg", "FAFI", "constant", "entropy", "uncertainty", "decoupled", "decoupled-hinge", "ours", "statistics"]
-
-
-def assert_demonstrated(equipoise: Equipoise, folder: Path) -> None:
-    out = equipoise("demo", "--seeds", "1").out
-    for name in (*NINE, "λ used"):
-        assert name in out
-    assert "stored in runs/equipoise.db" in out
-    for picture in ("demo-partition.svg", "demo-report.html"):
-        assert (folder / "runs" / picture).stat().st_size > 1000
-    again = equipoise("demo", "--seeds", "1", "--json")
-    assert [row["label"] for row in again.json["rows"]] == NINE
-    assert again.err.count("already done") == 9
-
-
-def test_the_demo_compares_and_says_where_things_are(
-    equipoise: Equipoise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With fewer images, clients and epochs."""
-    small = ["data.limit=200", "partition.clients=2", "client.epochs=2", "checkpoints=2"]
-    monkeypatch.setattr(grid, "load_grid", partial(grid.load_grid, overrides=small))
-    assert_demonstrated(equipoise, tmp_path)
-
-
-@pytest.mark.slow
-def test_the_whole_demo(process: Equipoise, tmp_path: Path) -> None:
-    assert_demonstrated(process, tmp_path)

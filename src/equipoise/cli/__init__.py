@@ -42,7 +42,7 @@ A client minimises base + λ·align. The server merges. Everything that happened
 
 [bold]First steps[/]
 
-  equipoise demo                                       the main job on embedded data
+  equipoise demo                                       three stories on embedded data
 
   equipoise run fedavg partition.alpha=0.05 rounds=5   one run
 

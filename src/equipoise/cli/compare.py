@@ -37,7 +37,7 @@ def compare(
 
     [bold]Examples[/]
 
-      equipoise compare --sweep studies/demo --format latex
+      equipoise compare --sweep studies/demo-policies --format latex
 
       equipoise compare fedavg-7k fedprox-3x
 

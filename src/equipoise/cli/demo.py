@@ -2,86 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equipoise.cli.options import Json, StoreAt
+from equipoise.cli.options import Json, StoreAt, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from equipoise.api.demo.part import Story, StoryPart
+
+READING = "Accuracy on test in per cent, mean ± deviation over seeds; * marks an interval that excludes zero."
+NEXT = ("equipoise ls", "equipoise compare --sweep studies/demo-policies")
 
 
 def demo(
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Random seeds per method.")] = 3,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Random seeds per row.")] = 3,
     store: StoreAt = None,
     as_json: Json = False,
 ) -> None:
-    """Compare λ policies over seeds on embedded data, diagnose the runs, and write a report.
+    """Tell three stories on embedded data, each with its numbers, and write a report.
 
-    Needs no download: nine methods, five clients with very different labels, one upload each.
+    (a) One upload, any skew: accuracy against α, λ policies under one server, servers on one set of clients.
+    (b) A λ policy that runs away, what the diagnosis says, the same runs healed.
+    (c) A run that is killed with SIGKILL and resumed, and its numbers beside those of one that never stopped.
+
+    Needs no download. What an earlier demo has run is not run again, except for the run that is killed.
     """
-    from equipoise.cli.compare import Format
-    from equipoise.cli.partition import partition
-    from equipoise.cli.sweep import carried_out, report, require_all
-    from equipoise.run.grid import load_grid
+    from equipoise.api.demo.stories import Setting, stories
     from equipoise.store.database import default_location, open_store
 
     location = store or default_location()
     with open_store(location) as opened:
         stored_at = opened.location
     folder = Path("runs") if "://" in location else Path(location).parent
-    picture = folder / "demo-partition.svg"
+    setting = Setting(seeds, location, True, folder, _note)
+    told: list[Story] = []
     if not as_json:
-        typer.echo("digits, five clients, Dirichlet α = 0.05: who owns what (seed 0)\n")
-        partition("fedavg", ["partition.alpha=0.05"], output=picture)
-        typer.echo(f"\nnine ways, one upload each, seeds: {seeds} …\n")
-    grid = load_grid("studies/demo", seeds=str(seeds))
-    found = carried_out(grid, location, None)
-    report(found, Format.json if as_json else Format.text)
-    if not as_json:
-        labels = found.labels
-        draw(labels, location)
-        page = folder / "demo-report.html"
-        explain(labels, location, page)
-        typer.echo(f"\nstored in {stored_at}; who owns what is {picture}, everything else {page}")
-        typer.echo("next: equipoise ls · equipoise show latest · equipoise compare --sweep studies/demo --format latex")
-    require_all(found)
+        typer.echo(f"digits, five clients, one upload each, seeds: {seeds}\n{READING}")
+    with _stoppable():
+        for story in stories(setting):
+            told.append(story)
+            if not as_json:
+                _print(story, "abc"[len(told) - 1])
+    if as_json:
+        print_json({"stories": [story.to_json() for story in told], "report": str(setting.page), "store": stored_at})
+    else:
+        sick = [f"equipoise diagnose {part.diagnosed}" for story in told for part in story.parts if part.diagnosed]
+        at = "" if store is None or "://" in store else f" --store {shlex.quote(store)}"
+        following = " · ".join(command + at for command in (*NEXT, *sick))
+        typer.echo(f"\nstored in {stored_at}; story (b) on one page: {setting.page}\nnext: {following}")
 
 
-def draw(labels: Mapping[str, str], location: str) -> None:
-    """Accuracy and λ over the checkpoints, sketched."""
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _print(story: Story, letter: str) -> None:
     from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"\n[bold]({letter}) {story.title}[/]")
+    for part in story.parts:
+        _print_part(console, part)
+
+
+def _print_part(console: Console, part: StoryPart) -> None:
     from rich.table import Table
 
-    from equipoise.report.sketch import means, points, sketch
-    from equipoise.store.database import open_store
+    from equipoise.cli.diagnose import print_finding
+    from equipoise.diagnose.words import labels
 
-    with open_store(location) as opened:
-        accuracy, lam = points(opened, labels)
-    table = Table("", "accuracy", "", "λ used", "", box=None, header_style="bold")
-    for line in dict.fromkeys(labels.values()):
-        shares, weights = means(accuracy, line), means(lam, line)
-        shown = f"{100 * shares[0]:.0f} → {100 * shares[-1]:.0f} %" if shares else ""
-        used = f"{weights[0]:.3g} → {weights[-1]:.3g}" if weights else "–"
-        table.add_row(line, sketch(accuracy, line), shown, sketch(lam, line), used)
-    Console().print(table)
-
-
-def explain(labels: Mapping[str, str], location: str, page: Path) -> None:
-    """The findings of the diagnosis, one line per configuration; the report has them all."""
-    from equipoise.report.files import write_text
-    from equipoise.report.gather import gather
-    from equipoise.report.html import html
-    from equipoise.store import read
-    from equipoise.store.database import open_store
-
-    with open_store(location) as opened:
-        report = gather(opened, [read.find_run(opened, run_id) for run_id in labels], labels, "en")
-    typer.echo("")
-    for each in report.configurations:
-        severe = [grouped for grouped in each.findings if grouped.finding.severity != "note"]
-        for grouped in severe:
-            typer.echo(f"{each.label}: {grouped.finding.severity} {grouped.finding.code}: {grouped.finding.saw}")
-    if not report.first:
-        typer.echo(f"diagnosis of {report.n_runs} runs: nothing above a note")
-    write_text(page, html(report))
+    console.print()
+    console.print(part.says, markup=False)
+    if part.finding is not None:
+        print_finding(console, part.finding, labels("en"))
+    if part.rows:
+        table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
+        for column in part.columns:
+            table.add_column(column, no_wrap=True)
+        for row in part.rows:
+            table.add_row(*row)
+        console.print()
+        console.print(table)

@@ -47,7 +47,7 @@ def export(
 
       equipoise export latest --to pdf -o figures
 
-      equipoise export --sweep studies/demo --to latex -o paper
+      equipoise export --sweep studies/demo-policies --to latex -o paper
 
       equipoise export latest --to torch -o my-model
     """

@@ -44,7 +44,7 @@ def report(
 
       equipoise report latest -o report.html
 
-      equipoise report --sweep studies/demo --lang zh -o demo.html
+      equipoise report --sweep studies/demo-policies --lang zh -o demo.html
 
       equipoise report fedavg-7k etf-align-3x -o report.md
     """

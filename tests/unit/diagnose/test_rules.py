@@ -353,7 +353,7 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
     "confounded": (
         [
             table(row("a"), row("b", by=0.1, client__lr=0.1, client__clip=1.0)),
-            # the demo's `ours`: another λ, start, logits and server at once, beside rows that differ in λ alone
+            # `ours`: another λ, start, logits and server at once, beside rows that differ in λ alone
             table(
                 row("FedAvg", method__name="fedavg"),
                 row("constant", balance__name="constant", balance__lam=5.0),
