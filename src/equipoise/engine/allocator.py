@@ -1,8 +1,8 @@
 """Keeps freed memory in the process: training frees and allocates the same large blocks at every step.
 
 By default glibc returns each block above its threshold to the kernel, which clears the pages again at the next
-allocation. Raising the thresholds halves the time of a forward pass; other C libraries are left as they are. Methods that
-train nothing leave it out: their sums are large and few, and would leave gaps that nothing fits into.
+allocation. Raising the thresholds halves the time of a forward pass; other C libraries are left as they are. Methods
+that train nothing leave it out: their sums are large and few, and would leave gaps that nothing fits into.
 """
 
 from __future__ import annotations
