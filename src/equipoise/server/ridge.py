@@ -69,7 +69,7 @@ def head_of(gram: Tensor, classes: Tensor, features: Tensor, counts: Tensor, rou
     n = counts.sum()
     scale = (gram.diagonal() / n - (features / n).square()).clamp_min(1e-12).sqrt()
     scale[scale.square() <= CONSTANT * gram.diagonal() / n] = torch.inf
-    gram.sub_(torch.outer(features / n, features)).div_(scale).div_(scale[:, None])
+    gram.addr_(features / n, features, alpha=-1).div_(scale).div_(scale[:, None])
     turned = (classes - torch.outer(features, counts) / n) / scale[:, None]
     about = About(float(n - counts.square().sum() / n), float(n), _strengths(gram, rounding))
     solve = by_eigenvalues if len(gram) <= LARGE else by_factors
