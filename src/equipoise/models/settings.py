@@ -69,6 +69,11 @@ class PatchesOptions(ModelOptions):
     )
     mirror: bool = Field(True, description="the mean over an image and its mirror image")
 
+    @property
+    def n_features(self) -> int:
+        responses = 2 * self.filters
+        return self.cells**2 * (responses if self.kept is None else min(self.kept, responses))
+
 
 class SasrecOptions(ModelOptions):
     name: str = "sasrec"

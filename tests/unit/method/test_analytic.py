@@ -4,12 +4,13 @@ import pytest
 import torch
 
 from equipoise.config.check import check
-from equipoise.core.errors import ClientError
+from equipoise.core.errors import ClientError, ConfigError
+from equipoise.kind.samples import require
 from equipoise.method.analytic import NEVER, AnalyticOptions, closed_form
 from equipoise.run.build import build
 from equipoise.server.merge import ServerState
 from equipoise.server.ridge import solved, sums
-from equipoise.server.sums import added_up, gram_entries
+from equipoise.server.sums import added_up, gram_entries, most_features, needed_bytes
 from tests.conftest import numbers, one_shot, records
 
 SMALL = (
@@ -96,3 +97,13 @@ def test_constant_features_are_refused():
     state = ServerState({}, sums=added_up([(torch.ones(8, D), torch.arange(8))], C))
     with pytest.raises(ClientError, match="the same for all samples"):
         closed_form(AnalyticOptions(), state, [])
+
+
+def test_sums_that_do_not_fit_into_memory_are_refused_before_anything_starts(monkeypatch):
+    """With 40 MB for eight features times 500 filters: the number that fits is the largest whose sums need less."""
+    monkeypatch.setattr(require, "memory", lambda: 40_000_000)
+    monkeypatch.setattr("equipoise.models.patches.fixed", lambda *_: pytest.fail("constants were made"))
+    fits = most_features(40_000_000)
+    assert needed_bytes(fits) <= 40_000_000 < needed_bytes(fits + 1)
+    with pytest.raises(ConfigError, match=rf"sums of 4000 features .* {fits} fit"):
+        build(config("model.filters=500", "model.kept=null"))

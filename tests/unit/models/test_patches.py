@@ -94,3 +94,9 @@ def test_the_runs_seed_has_no_part_in_the_features():
 def test_images_smaller_than_a_filter_are_padded():
     model = build_model(PatchesOptions(filters=4, kept=3), (1, 4, 3), 5, 0)
     assert model(torch.randn(2, 1, 4, 3)).features.isfinite().all()
+
+
+@pytest.mark.parametrize("changes", [{}, {"kept": 3}, {"kept": 99}, {"cells": 3}], ids=str)
+def test_settings_know_how_many_features_there_will_be(changes):
+    options = PatchesOptions(filters=4, **changes)
+    assert build_model(options, (3, 8, 8), 5, 0).n_features == options.n_features

@@ -15,7 +15,6 @@ from equipoise.core.registry import PREDICTS
 from equipoise.kind.samples.site import SampleSite
 from equipoise.method.answers import Resolved
 from equipoise.method.resolve import personal_weights
-from equipoise.models.classifier import Classifier
 from equipoise.models.frozen import learning_modules
 from equipoise.partition.sample import counted
 from equipoise.server.sums import most_features, needed_bytes
@@ -81,11 +80,11 @@ def batches(site: SampleSite, model: nn.Module) -> None:
         raise ConfigError("BatchNorm cannot be trained on batches of one image", where="client.batch", fix=fix)
 
 
-def sums(config: Config, method: Resolved, model: Classifier) -> None:
-    """Sums of products of all features must fit into memory."""
+def sums(config: Config, method: Resolved, n: int) -> None:
+    """Sums of products of all `n` features must fit into memory."""
     if method.exchange.sums is None:
         return
-    parts, n = getattr(config.method, "parts", 1), getattr(model.head, "in_features", model.n_features)
+    parts = getattr(config.method, "parts", 1)
     if needed_bytes(n, parts) > memory():
         has, wants = (f"{size / 2**30:,.1f} GiB" for size in (memory(), needed_bytes(n, parts)))
         what = f"sums of {n} features take {wants}, and this machine has {has}: {most_features(memory(), parts)} fit"
