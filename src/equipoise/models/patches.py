@@ -26,6 +26,8 @@ from equipoise.models.classifier import Classifier
 from equipoise.models.mirrored import Mirrored
 from equipoise.models.settings import PatchesOptions
 
+SMALL, FOR_SMALL, FOR_OTHERS = 16, (200, 3), (1250, 6)
+"""Below how many pixels an image is small; number and size of filters if it is, and if not."""
 EPSILON, GAMMA = 0.15, 0.1
 """ε, in units of the pixels' variance, and γ."""
 N_PATCHES, N_CROPS = 40_000, 4_000
@@ -38,8 +40,7 @@ into the cache."""
 
 def patches(options: PatchesOptions, shape: tuple[int, int, int], n_classes: int) -> Classifier:
     """A linear head on the fixed features."""
-    kinds = options.filters, options.size, options.cells, options.threshold
-    encoder = PatchFeatures(fixed(Settings(*kinds, options.kept, options.directions), shape))
+    encoder = PatchFeatures(fixed(planned(options, shape), shape))
     return Classifier(Mirrored(encoder) if options.mirror else encoder, encoder.n_features, n_classes)
 
 
@@ -52,6 +53,18 @@ class Settings(NamedTuple):
     threshold: float
     kept: int | None
     directions: str
+
+    @property
+    def n_features(self) -> int:
+        responses = 2 * self.filters
+        return self.cells**2 * (responses if self.kept is None else min(self.kept, responses))
+
+
+def planned(options: PatchesOptions, shape: tuple[int, ...]) -> Settings:
+    """The settings for images of that shape."""
+    filters, size = FOR_SMALL if min(shape[1:]) < SMALL else FOR_OTHERS
+    kinds = options.cells, options.threshold, options.kept, options.directions
+    return Settings(options.filters or filters, options.size or size, *kinds)
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,14 @@ class FiltersOptions(ModelOptions):
 
 class PatchesOptions(ModelOptions):
     name: str = "patches"
-    filters: int = Field(1250, ge=1, description="J, filters cut from public photographs; responses are twice as many")
-    size: int = Field(6, ge=2, le=16, description="height and width of a filter")
+    filters: int | None = Field(
+        None,
+        ge=1,
+        description="J, filters cut from public photographs; null: 1250, or 200 for images below 16×16 pixels",
+    )
+    size: int | None = Field(
+        None, ge=2, le=16, description="height and width of a filter; null: 6, or 3 for images below 16×16 pixels"
+    )
     cells: int = Field(2, ge=1, le=8, description="the image is pooled in cells × cells parts")
     threshold: float = Field(0.5, ge=0, description="θ, what a filter's response must exceed to count")
     kept: int | None = Field(
@@ -68,11 +74,6 @@ class PatchesOptions(ModelOptions):
         "principal", description="which ones: those that photographs vary in most, or random ones"
     )
     mirror: bool = Field(True, description="the mean over an image and its mirror image")
-
-    @property
-    def n_features(self) -> int:
-        responses = 2 * self.filters
-        return self.cells**2 * (responses if self.kept is None else min(self.kept, responses))
 
 
 class SasrecOptions(ModelOptions):

@@ -6,7 +6,7 @@ import torch
 
 from equipoise.data.photographs import crops
 from equipoise.models.build import build_model
-from equipoise.models.patches import EPSILON, GAMMA, PatchFeatures, Settings, fixed, whitened_filters
+from equipoise.models.patches import EPSILON, GAMMA, PatchFeatures, Settings, fixed, planned, whitened_filters
 from equipoise.models.settings import PatchesOptions
 
 SMALL = Settings(filters=3, size=3, cells=2, threshold=0.2, kept=None, directions="principal")
@@ -99,4 +99,10 @@ def test_images_smaller_than_a_filter_are_padded():
 @pytest.mark.parametrize("changes", [{}, {"kept": 3}, {"kept": 99}, {"cells": 3}], ids=str)
 def test_settings_know_how_many_features_there_will_be(changes):
     options = PatchesOptions(filters=4, **changes)
-    assert build_model(options, (3, 8, 8), 5, 0).n_features == options.n_features
+    assert build_model(options, (3, 8, 8), 5, 0).n_features == planned(options, (3, 8, 8)).n_features
+
+
+def test_small_images_get_fewer_and_smaller_filters_unless_told_otherwise():
+    assert planned(PatchesOptions(), (1, 8, 8))[:2] == (200, 3)
+    assert planned(PatchesOptions(), (3, 32, 32))[:2] == planned(PatchesOptions(), (1, 28, 28))[:2] == (1250, 6)
+    assert planned(PatchesOptions(filters=5, size=2), (1, 8, 8))[:2] == (5, 2)

@@ -22,6 +22,7 @@ from equipoise.kind.site import Built
 from equipoise.method.answers import Resolved
 from equipoise.models.backbone_options import BackboneOptions
 from equipoise.models.buckets import set_thresholds
+from equipoise.models.patches import planned
 from equipoise.models.settings import PatchesOptions
 from equipoise.partition.allot import allot
 from equipoise.partition.file import FileOptions, split_digest
@@ -32,8 +33,6 @@ PERSONAL = "accuracy/personal/mean"
 
 
 def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
-    if isinstance(config.model, PatchesOptions):  # their constants take minutes where there are too many
-        require.sums(config, method, config.model.n_features)
     loaded = load_splits(config.data, config.seed, data_path)
     splits, partition, own, local, notes = allot(config, loaded, data_path)
     n_classes = len(splits.classes)
@@ -41,12 +40,16 @@ def build(config: Config, method: Resolved, data_path: Path | None) -> Built:
     local = [np.concatenate(local)] if method.pools_data and len(local) else local
     splits = replace(splits, inputs=own_constants(config.model, splits.inputs))
     site = SampleSite(config, method, splits.train, indices, n_classes, splits.inputs, local)
+    adds_up = method.exchange.sums is not None
+    if adds_up and isinstance(config.model, PatchesOptions):  # too many take minutes to make
+        require.sums(config, planned(config.model, site.shape).n_features)
     model = site.network()
     set_thresholds(model, site.shape)
     require.parameters(method, model)
     require.phases(config, method, model)
     require.axis(config, method, model)
-    require.sums(config, method, getattr(model.head, "in_features", model.n_features))
+    if adds_up:
+        require.sums(config, getattr(model.head, "in_features", model.n_features))
     require.batches(site, model)
     require.room(site, model)
     if method.teacher is not None and len(splits.public) < 2:

@@ -80,10 +80,8 @@ def batches(site: SampleSite, model: nn.Module) -> None:
         raise ConfigError("BatchNorm cannot be trained on batches of one image", where="client.batch", fix=fix)
 
 
-def sums(config: Config, method: Resolved, n: int) -> None:
-    """Sums of products of all `n` features must fit into memory."""
-    if method.exchange.sums is None:
-        return
+def sums(config: Config, n: int) -> None:
+    """Sums of products of `n` features must fit into memory."""
     parts = getattr(config.method, "parts", 1)
     if needed_bytes(n, parts) > memory():
         has, wants = (f"{size / 2**30:,.1f} GiB" for size in (memory(), needed_bytes(n, parts)))
