@@ -5,7 +5,7 @@
 
 The sums carry the same information as class means and covariances. The strength r is chosen from them by generalised
 cross-validation: the r that minimises RSS(r) / (1 − df(r)/n)², df(r) = 1 + Σ_j g_j/(g_j + r) over the eigenvalues of Ĝ,
-of those above what rounding moves eigenvalues by: r ≥ ε·‖Ĝ‖/√D, ε the share of an entry that is lost on the way.
+of those above what rounding moves eigenvalues by: r ≥ ε·‖D⁻¹GD⁻¹‖/√D, ε the share of an entry that is lost on the way.
 Every sample is read once. Solved heads are cached, since features that are not trained give the same sums for every
 server and every checkpoint. Source: Golub, Heath, Wahba, "Generalized Cross-Validation", 1979.
 """
@@ -30,7 +30,7 @@ LARGE, PROBES = 2048, 64
 """Largest number of features whose Gram matrix is decomposed into eigenvalues; number of probes for larger ones."""
 SINGLE, HALF = 2.0**-24, 2.0**-11
 """ε of sums that travel in single or half precision."""
-CONSTANT = 1e-9
+CONSTANT = 1e-6
 """Features whose variance is a smaller share of their mean square are constant up to rounding, and get no weight."""
 KEPT = 8
 """Number of solved heads in the cache."""
@@ -69,9 +69,11 @@ def head_of(gram: Tensor, classes: Tensor, features: Tensor, counts: Tensor, rou
     n = counts.sum()
     scale = (gram.diagonal() / n - (features / n).square()).clamp_min(1e-12).sqrt()
     scale[scale.square() <= CONSTANT * gram.diagonal() / n] = torch.inf
-    gram.addr_(features / n, features, alpha=-1).div_(scale).div_(scale[:, None])
+    gram.div_(scale).div_(scale[:, None])
+    lost = rounding * float(gram.norm()) / len(gram) ** 0.5
+    gram.addr_(features / scale / n, features / scale, alpha=-1)
     turned = (classes - torch.outer(features, counts) / n) / scale[:, None]
-    about = About(float(n - counts.square().sum() / n), float(n), _strengths(gram, rounding))
+    about = About(float(n - counts.square().sum() / n), float(n), _strengths(gram, lost))
     solve = by_eigenvalues if len(gram) <= LARGE else by_factors
     weights = solve(gram, turned, about) / scale[:, None]
     bias = (counts - features @ weights) / n
@@ -88,10 +90,8 @@ class About(NamedTuple):
     """r that may be chosen, rising."""
 
 
-def _strengths(gram: Tensor, rounding: float) -> list[float]:
-    mean = float(gram.trace()) / len(gram)
-    least = rounding * float(gram.norm()) / len(gram) ** 0.5
-    found = [float(r) for r in STRENGTHS * max(mean, 1e-12)]
+def _strengths(gram: Tensor, least: float) -> list[float]:
+    found = [float(r) for r in STRENGTHS * (gram.trace() / len(gram)).clamp_min(1e-12)]
     return [r for r in found if r >= least] or found[-1:]
 
 

@@ -1,12 +1,11 @@
 """Sums over samples that add up over clients: formed some samples at a time, sent as half of a symmetric matrix.
 
-    G = Σ_i x_i x_iᵀ      S = Σ_i x_i y_iᵀ (y one-hot)      m = Σ_i x_i      c = Σ_i y_i      n = Σ_c c
-    sent: m, c, S − m·cᵀ/n, and of H = G − m·mᵀ/n the strips of 256 rows from their own columns on,
-    as h_ij in single precision, or as h_ij/√(h_ii·h_jj) in half precision; the server adds what was taken away
+    G = Σ_i x_i x_iᵀ      S = Σ_i x_i y_iᵀ (y one-hot)      m = Σ_i x_i      c = Σ_i y_i
+    sent: of G the strips of 256 rows from their own columns on, as g_ij, or as g_ij/√(g_ii·g_jj) in half precision
 
-The means are taken away, so that they cost no digits. Half precision keeps 11 bits of each quotient, so
-|Δg_ij| ≤ 2⁻¹¹·√(h_ii·h_jj). With `parts` features are cut into equal parts, and only products within a part are formed:
-G has that many times fewer entries.
+Half precision keeps 11 bits of each quotient, so |Δg_ij| ≤ 2⁻¹¹·√(g_ii·g_jj). Numbers in single precision add up in
+double without rounding, so that the order of clients makes no difference. With `parts` features are cut into equal
+parts, and only products within a part are formed: G has that many times fewer entries.
 """
 
 from __future__ import annotations
@@ -67,13 +66,13 @@ def added_up(
 ) -> State:
     """G in strips, S, m and c in double precision, of features [N, D] on the device and labels [N], in pieces.
 
-    Products are formed of distances from the first piece's mean, so that features with a large mean cost no digits.
+    Products are formed of distances from about the first piece's mean: features with a large mean cost no digits.
     """
     found: dict[str, Tensor] = {}
     pivot = torch.zeros(0)
     for x, labels in _gathered(samples):
         if not found:
-            pivot, found = x.mean(0), _nothing(x.shape[1], n_classes, parts)
+            pivot, found = _pivot(x), _nothing(x.shape[1], n_classes, parts)
         x.sub_(pivot)
         cuts = strips(x.shape[1], parts)
         for strip, (row, column) in zip(_strips_of(found["gram"], cuts), cuts, strict=True):
@@ -81,6 +80,12 @@ def added_up(
         found["classes"] += device.home(x.T @ device.there(F.one_hot(labels, n_classes).float()))
         found["counts"] += torch.bincount(labels, minlength=n_classes)
     return _moved(found, device.home(pivot).double(), parts)
+
+
+def _pivot(x: Tensor) -> Tensor:
+    """Means, to a 64th of the power of two above each feature: products of few digits, as of 0 and 1, stay exact."""
+    grid = (x.abs().amax(0).clamp_min(torch.finfo(x.dtype).tiny).log2().ceil() - 6).exp2()
+    return (x.mean(0) / grid).round() * grid
 
 
 def _nothing(n_features: int, n_classes: int, parts: int) -> dict[str, Tensor]:
@@ -124,13 +129,12 @@ def _joined(pieces: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
 
 def sent(sums: State, precision: Precision, parts: int = 1) -> State:
     """What a client sends of its sums."""
-    exact = _shifted(sums, -1, parts)
-    small = {name: exact[name].float() for name in ("classes", "features", "counts")}
+    small = {name: sums[name].float() for name in ("classes", "features", "counts")}
     if precision == "single":
-        return {"gram": exact["gram"].float(), **small}
-    lengths = _diagonal(exact["gram"], len(exact["features"]), parts).clamp_min(0).sqrt()
+        return {"gram": sums["gram"].float(), **small}
+    lengths = _diagonal(sums["gram"], len(sums["features"]), parts).clamp_min(0).sqrt()
     factors = torch.where(lengths > VANISHING, lengths.reciprocal(), 0.0)
-    scaled = _scaled(exact["gram"], factors, parts).clamp_(-1, 1)  # beyond 1 by rounding only
+    scaled = _scaled(sums["gram"], factors, parts).clamp_(-1, 1)  # beyond 1 by rounding only
     return {"gram": scaled.half(), "lengths": lengths.float(), **small}
 
 
@@ -139,18 +143,8 @@ def received(report: State, parts: int = 1) -> State:
     exact = {name: tensor.double() for name, tensor in report.items()}
     lengths = exact.pop("lengths", None)
     if lengths is not None:
-        exact["gram"] = _scaled(exact["gram"], lengths, parts)
-    return _shifted(exact, 1, parts)
-
-
-def _shifted(sums: State, sign: int, parts: int) -> State:
-    """G ± m·mᵀ/n and S ± m·cᵀ/n, with the same m and c."""
-    features, counts, gram = sums["features"], sums["counts"], sums["gram"].clone()
-    mean, cuts = features / counts.sum(), strips(len(features), parts)
-    for strip, (row, column) in zip(_strips_of(gram, cuts), cuts, strict=True):
-        strip.addr_(mean[row], features[column], alpha=sign)
-    classes = sums["classes"] + sign * torch.outer(mean, counts)
-    return {"gram": gram, "classes": classes, "features": features, "counts": counts}
+        exact["gram"] = _scaled(exact["gram"], lengths, parts).float().double()
+    return exact
 
 
 def whole(gram: Tensor, part: int, n_features: int, parts: int) -> tuple[Tensor, slice]:
