@@ -47,7 +47,7 @@ def gram_entries(n_features: int, parts: int = 1) -> int:
 def needed_bytes(n_features: int, parts: int = 1) -> int:
     """Memory that these sums take at most: the total beside a client's sums and report, or beside the solution."""
     size, entries = -(-n_features // parts), gram_entries(n_features, parts)
-    return 8 * entries + max(20 * entries, 24 * size * size) + 16 * ROWS * n_features
+    return 8 * entries + max(30 * entries, 24 * size * size) + 16 * ROWS * n_features
 
 
 def most_features(memory: int, parts: int = 1) -> int:
