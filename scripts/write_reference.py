@@ -372,13 +372,14 @@ def _help(text: str) -> Iterator[str]:
 
 
 def _kind(param: Any) -> str:
-    annotation = param.type_descriptor.annotation
     if getattr(param, "is_flag", False):
         return "–"
-    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
-        return " ".join(f"`{item}`" for item in annotation)
-    words = {int: "whole number", str: "text", Path: "path", list[str]: "texts"}[annotation]
-    return words if param.min is None else f"{words} ≥ {param.min}"
+    if hasattr(param.type, "choices"):
+        return " ".join(f"`{item}`" for item in param.type.choices)
+    is_list = getattr(param, "multiple", False) or param.nargs == -1
+    words = {"integer": "whole number", "integer range": "whole number", "text": "texts" if is_list else "text"}
+    kind, at_least = words.get(param.type.name, param.type.name), getattr(param.type, "min", None)
+    return kind if at_least is None else f"{kind} ≥ {at_least}"
 
 
 def _about(param: Any) -> str:
