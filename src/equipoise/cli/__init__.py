@@ -20,7 +20,9 @@ from equipoise.cli import (
     diagnose,
     export,
     features,
+    federation,
     fuse,
+    join,
     ls,
     methods,
     new,
@@ -78,6 +80,8 @@ app.command("export")(export.export)
 app.command("partition")(partition.partition)
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
+app.add_typer(federation.app, name="federation")
+app.command("join")(join.join)
 app.add_typer(new.app, name="new")
 app.command("presets")(presets.presets)
 app.command("rm")(rm.rm)

@@ -16,7 +16,7 @@ from equipoise.core.registry import METHODS, MODELS, PREDICTS, TERMS
 def misfits(config: Config) -> list[Problem]:
     """All such problems; a method for another kind of data is reported alone, without what follows from it."""
     strange = [*_strangers(config), *_unread(config)]
-    return [*strange, *_axis(config), *([] if strange else _answered(config))]
+    return [*strange, *_axis(config), *_machines(config), *([] if strange else _answered(config))]
 
 
 def _answered(config: Config) -> list[Problem]:
@@ -33,6 +33,14 @@ def _axis(config: Config) -> Iterator[Problem]:
     if config.is_one_shot and (config.checkpoints or 1) > config.client.epochs:
         message = f"{config.checkpoints} checkpoints need at least as many client.epochs, got {config.client.epochs}"
         yield Problem("checkpoints", message)
+
+
+def _machines(config: Config) -> Iterator[Problem]:
+    """Settings for machines that may be late, where nobody can be."""
+    if config.engine.name != "flower" and config.server.deadline is not None:
+        yield Problem("server.deadline", "belongs to engine=flower: other engines wait for all clients")
+    if config.server.deadline is None and config.server.quorum != _default("server", "quorum"):
+        yield Problem("server.quorum", "does nothing without server.deadline, after which a step may end")
 
 
 def _strangers(config: Config) -> Iterator[Problem]:

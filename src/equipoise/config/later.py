@@ -17,6 +17,8 @@ LATER: dict[str, Any] = {
     "client.terms": {},
     "server.aggregate": None,
     "server.sums": None,
+    "server.deadline": None,
+    "server.quorum": 0.5,
 }
 
 

@@ -32,6 +32,29 @@ class ProcessesOptions(EngineOptions):
         return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
 
+class FlowerOptions(EngineOptions):
+    """Client machines that hold their own data. Files are named from the working folder."""
+
+    name: str = "flower"
+    address: str = Field("127.0.0.1:9093", description="host:port of the server, as `federation serve` prints it")
+    certificate: str = Field("federation/ca.crt", description="the certificate by which the server is known")
+    secret: str | None = Field(
+        None, description="file that lets a driver claim its run; null: superexec.secret beside the certificate"
+    )
+    machines: int | None = Field(
+        None, ge=1, description="wait for so many machines at the start; null: until every client has a home"
+    )
+    patience: float = Field(600, gt=0, description="seconds without any news from a machine or server that end the run")
+    poll: float = Field(0.2, gt=0, description="seconds between two questions for answers")
+    retries: int = Field(2, ge=0, description="how often a machine that was lost at its work gets it again in a step")
+    client_state: Literal["stays", "travels"] = Field(
+        "stays", description="stays: machines keep their clients' state, and results name it; travels: it goes along"
+    )
+    compress: Literal["none", "zstd", "fp16", "int8"] = Field(
+        "none", description="of what is sent; fp16 and int8 round what clients send up, and say by how much"
+    )
+
+
 ENGINES.declare("local", "equipoise.engine.local:Local", aliases=("sequential",), options=LocalOptions)
 ENGINES.declare(
     "processes",
@@ -39,3 +62,4 @@ ENGINES.declare(
     aliases=("process", "multiprocess"),
     options=ProcessesOptions,
 )
+ENGINES.declare("flower", "equipoise.engine.flower.engine:Flower", options=FlowerOptions)

@@ -5,7 +5,7 @@ It makes the training recipe, answers the server's questions, and can be sent to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
@@ -60,6 +60,9 @@ class Site(Protocol):
 
     def multiply_adds(self) -> int | None:
         """Multiply-adds of one sample's forward pass; None if they are not counted."""
+
+    def only(self, clients: Collection[int]) -> Site:
+        """The site of a machine that holds these clients, and no data of others."""
 
     def shared(self) -> Shared:
         """What other processes need to build the same site: arrays, and facts as JSON values."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,18 @@ class HistorySite:
         for name, table in self.features.items():
             arrays |= {f"rows.{name}": table.rows, f"present.{name}": table.present}
         return arrays, {"n_items": data.n_items, "features": list(self.features), "split": split.split}
+
+    def only(self, clients: Collection[int]) -> HistorySite:
+        """The site of a machine that holds these clients: nobody else's history, and the whole catalogue."""
+        data, split = self.histories.interactions, self.histories
+        held = np.zeros(data.n_users, dtype=bool)
+        held[np.concatenate([self.users[client] for client in clients])] = True
+        items = data.items[np.repeat(held, np.diff(data.bounds))]
+        bounds = np.cumsum([0, *np.where(held, np.diff(data.bounds), 0)])
+        own = replace(data, items=items, bounds=bounds, times=None)
+        slices = None if split.slices is None else np.where(held[:, None], split.slices, 0)
+        parts = replace(split, interactions=own, train_end=np.where(held, split.train_end, 0), slices=slices)
+        return replace(self, histories=parts)
 
     @classmethod
     def of_shared(cls, config: Config, method: Resolved, arrays: Arrays, facts: Mapping[str, Any]) -> HistorySite:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from equipoise.core.registry import SUMMARIES
 from equipoise.core.streams import stream
 from equipoise.core.values import Indices, Labels, Samples, State, Task
 from equipoise.data.inputs import Inputs
+from equipoise.data.splits import SampleNumbers
 from equipoise.kind.recipe import recipe_of
 from equipoise.kind.site import Arrays, Shared, ragged, unragged
 from equipoise.method.answers import Resolved
@@ -45,6 +46,8 @@ class SampleSite:
     inputs: Inputs
     local_tests: Sequence[Indices] = ()
     """Each client's held-out local test samples; empty unless asked for."""
+    whole: SampleNumbers | None = None
+    """Where this machine holds a part of the training set: which samples those are."""
 
     @property
     def device(self) -> Device:
@@ -79,7 +82,23 @@ class SampleSite:
         samples: Arrays = {"inputs": self.train.inputs, "labels": self.train.labels}
         owned = ragged("owned", self.indices) if self.is_listed else {}
         local = ragged("local", self.local_tests) if len(self.local_tests) else {}
-        return {**samples, **owned, **local}, {"n_classes": self.n_classes, "inputs": dict(self.inputs.facts())}
+        part = {} if self.whole is None else {"numbers": self.whole.numbers}
+        facts = {"n_classes": self.n_classes, "inputs": dict(self.inputs.facts())}
+        return {**samples, **owned, **local, **part}, facts | ({} if self.whole is None else {"whole": self.whole.size})
+
+    def only(self, clients: Collection[int]) -> SampleSite:
+        """The site of a machine that holds these clients, and nobody else's samples."""
+        nobody = np.empty(0, dtype=np.int64)
+        owned = [self.indices[k] if k in clients else nobody for k in range(self.n_clients)]
+        local = [part if k in clients else nobody for k, part in enumerate(self.local_tests)]
+        kept = np.unique(np.concatenate([*owned, *local]))
+        return replace(
+            self,
+            train=self.train.take(kept),
+            indices=[np.searchsorted(kept, index) for index in owned],
+            local_tests=[np.searchsorted(kept, index) for index in local],
+            whole=SampleNumbers(kept, len(self.train)),
+        )
 
     @classmethod
     def of_shared(cls, config: Config, method: Resolved, arrays: Arrays, facts: Mapping[str, Any]) -> SampleSite:
@@ -92,7 +111,8 @@ class SampleSite:
             indices = drawn(samples.labels, n_classes, config.partition, config.seed)
         inputs = config.kind.load("inputs")(**facts["inputs"])
         local = unragged("local", arrays) if "local" in arrays else ()
-        return cls(config, method, samples, indices, n_classes, inputs, local)
+        whole = SampleNumbers(arrays["numbers"], facts["whole"]) if "numbers" in arrays else None
+        return cls(config, method, samples, indices, n_classes, inputs, local, whole)
 
     def network(self) -> Classifier:
         """What clients train."""
@@ -180,8 +200,9 @@ class SampleSite:
     @cached_property
     def _drawn(self) -> Indices:
         """The rows of the training set that clients may summarise."""
-        permuted = stream(self.config.seed, "train-images").permutation(len(self.train))
-        return permuted[: self.config.evaluate.train_images]
+        size = len(self.train) if self.whole is None else self.whole.size
+        drawn = stream(self.config.seed, "train-images").permutation(size)[: self.config.evaluate.train_images]
+        return drawn if self.whole is None else np.flatnonzero(np.isin(self.whole.numbers, drawn))
 
     @cached_property
     def common(self) -> nn.Module:

@@ -1,0 +1,246 @@
+"""Runs clients on machines that hold their own data, through a Flower server.
+
+    map(tasks)      one message to each machine with its clients' tasks; results as they come, in the order of the tasks
+    lost machine    gets its work again when it is back, `retries` times
+    deadline        a step ends without those who are late, if `quorum` of its clients have answered
+
+Clients of one machine may train together on one axis; clients of two machines never do.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from equipoise.core.codec import decode, encode
+from equipoise.core.errors import EngineError
+from equipoise.core.stopwatch import WATCH
+from equipoise.core.values import ClientFailure, Event, Result, Task
+from equipoise.engine.engine import cohorts
+from equipoise.engine.flower.homes import Homes
+from equipoise.engine.flower.link import Link, Reply
+from equipoise.engine.flower.machine import versions
+from equipoise.engine.flower.parcel import Parcel
+from equipoise.engine.messages import events_of, results_of, tasks_message
+from equipoise.engine.settings import FlowerOptions
+from equipoise.kind.site import Site
+
+LOOK_SECONDS = 3.0
+"""Seconds between two looks at which machines are there."""
+
+
+@dataclass
+class Work:
+    """What one machine has to do in a step: places of its tasks, cohort by cohort."""
+
+    groups: list[list[int]]
+    parcel: Parcel
+    attempts: int = 0
+
+
+@dataclass
+class Step:
+    """A step in progress."""
+
+    tasks: Sequence[Task]
+    began: float
+    works: dict[int, Work]
+    """By machine; gone when its results are here."""
+    sent: dict[str, int] = field(default_factory=dict)
+    """Messages without an answer, and their machines."""
+    lost: set[int] = field(default_factory=set)
+    """Machines that get their work again when they are back."""
+    done: dict[int, Result] = field(default_factory=dict)
+    """Place of a task → its result."""
+
+    @property
+    def is_question(self) -> bool:
+        return bool(self.tasks) and self.tasks[0].question is not None
+
+
+class Flower:
+    def __init__(self, site: Site) -> None:
+        options = site.config.engine
+        assert isinstance(options, FlowerOptions)
+        self.options, self._site, self._server = options, site, site.config.server
+        told = site.config.model_dump(mode="json")
+        told["engine"]["together"] = site.together
+        self._header = json.loads(json.dumps({"versions": versions(), "config": told}))
+        self._events: list[Event] = []
+        self._heard, self._looked = time.monotonic(), 0.0
+        self._here: dict[int, str] = {}
+        self._link = Link(options)
+        self._homes, self._hellos = Homes(site), dict[str, int]()
+        try:
+            self._meet()
+        except BaseException:
+            self._link.close("failed")
+            raise
+
+    def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        """Messages go out at once. Answers to earlier tasks that are still to come are not waited for."""
+        step = Step(tasks, time.monotonic(), {})
+        self._greet()
+        for node, places in self._by_machine(step).items():
+            mine = [tasks[place] for place in places]
+            groups = [[places[place] for place in group] for group in cohorts(self._site, mine)]
+            step.works[node] = Work(groups, self._parcel(step, groups))
+        self._post(step, list(step.works))
+        return self._answers(step)
+
+    def take_events(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def close(self) -> None:
+        self._link.close()
+
+    def _by_machine(self, step: Step) -> dict[int, list[int]]:
+        """Machine → places of its tasks. A client without a machine fails at once."""
+        found: dict[int, list[int]] = {}
+        for place, task in enumerate(step.tasks):
+            node = self._homes.home.get(task.client)
+            if node is None:
+                step.done[place] = ClientFailure(task.client, "absent", f"no machine holds client {task.client}")
+            else:
+                found.setdefault(node, []).append(place)
+        return found
+
+    def _parcel(self, step: Step, groups: Sequence[Sequence[int]]) -> Parcel:
+        cohort = {str(name): [step.tasks[place] for place in group] for name, group in enumerate(groups)}
+        clients = {name: [task.client for task in tasks] for name, tasks in cohort.items()}
+        bodies = {name: encode(*tasks_message(tasks)) for name, tasks in cohort.items()}
+        header = {"do": "work", "clients": clients, **self._header}
+        return Parcel(header, {"shared": encode({}, step.tasks[0].shared), **bodies})
+
+    def _post(self, step: Step, nodes: Sequence[int]) -> None:
+        step.sent |= self._link.post({node: step.works[node].parcel for node in nodes})
+
+    def _answers(self, step: Step) -> Iterator[Result]:
+        """Results in the order of the tasks, whichever machine answers first."""
+        self._heard = time.monotonic()
+        for place in range(len(step.tasks)):
+            while place not in step.done:
+                self._collect(step)
+            yield step.done.pop(place)
+
+    def _collect(self, step: Step) -> None:
+        """Take what has come, send lost work again, and look at the deadline."""
+        replies = list(self._link.collect(step.sent))
+        for reply in replies:
+            self._take(step, step.sent.pop(reply.message), reply)
+        self._look(step)
+        self._look_at_the_clock(step)
+        if not replies:
+            time.sleep(self.options.poll)
+        WATCH.lap("idle")
+
+    def _take(self, step: Step, node: int, reply: Reply) -> None:
+        self._heard = time.monotonic()
+        if reply.parcel is None:
+            return self._lose(step, node, reply.error)
+        work = step.works.pop(node)
+        refused = reply.parcel.header.get("refused")
+        if refused is not None:
+            self._events.append(self._homes.refuse(node, self._homes.names[node], str(refused)))
+            return self._fail(step, work, "refused", str(refused))
+        for name, group in enumerate(work.groups):
+            message = decode(reply.parcel.bodies[str(name)])
+            self._events += events_of(message)
+            results = {result.client: result for result in results_of(message)}
+            step.done |= {place: results[step.tasks[place].client] for place in group}
+        return None
+
+    def _lose(self, step: Step, node: int, why: str) -> None:
+        """The machine is gone: it gets its work again, or its clients fail."""
+        work, name = step.works[node], self._homes.names[node]
+        what = f"machine {name} was lost at its work: {why}"
+        if work.attempts >= self.options.retries:
+            del step.works[node]
+            return self._fail(step, work, "worker-lost", f"{what}; that was attempt {work.attempts + 1}")
+        work.attempts += 1
+        step.lost.add(node)
+        text, number = f"{what}; it gets its work again when it is back", step.tasks[0].step
+        self._events.append(Event("machine-lost", text, number, detail={"machine": name}))
+        return None
+
+    def _fail(self, step: Step, work: Work, kind: str, why: str) -> None:
+        for place in (place for group in work.groups for place in group):
+            step.done[place] = ClientFailure(step.tasks[place].client, kind, why)
+
+    def _look(self, step: Step | None = None) -> None:
+        """See which machines are there: greet new ones, and send their work to those that are back."""
+        if time.monotonic() - self._looked < LOOK_SECONDS:
+            return
+        self._looked, self._here = time.monotonic(), self._link.machines()
+        self._greet()
+        back = [node for node in step.lost if node in self._here] if step is not None else []
+        if step is not None and back:
+            step.lost -= set(back)
+            self._post(step, back)
+            self._heard = time.monotonic()
+
+    def _look_at_the_clock(self, step: Step) -> None:
+        """End the step without those who are late, or the run if nothing was heard for too long."""
+        deadline, n = self._server.deadline, len(step.tasks)
+        waiting = [place for work in step.works.values() for group in work.groups for place in group]
+        is_late = deadline is not None and not step.is_question and time.monotonic() - step.began > deadline
+        if is_late and waiting and n - len(waiting) >= max(1, self._server.quorum * n):
+            self._end_early(step, len(waiting))
+        elif waiting and time.monotonic() - self._heard > self.options.patience:
+            names = ", ".join(self._homes.names[node] for node in step.works)
+            what = f"nothing was heard of {names} for {self.options.patience:g} s"
+            fix = "look at these machines, then `equipoise resume`; or set server.deadline and server.quorum"
+            raise EngineError(what, where=f"checkpoint {step.tasks[0].step + 1}", fix=fix)
+
+    def _end_early(self, step: Step, n_late: int) -> None:
+        number, n = step.tasks[0].step, len(step.tasks)
+        names = [self._homes.names[node] for node in step.works]
+        for node, work in step.works.items():
+            why = f"machine {self._homes.names[node]} had not answered after {self._server.deadline:g} s"
+            self._fail(step, work, "late", why)
+        step.works, step.sent, step.lost = {}, {}, set()
+        text = f"checkpoint {number + 1} ended with {n - n_late} of {n} clients; late: {', '.join(names)}"
+        self._events.append(Event("ended-by-quorum", text, number, detail={"machines": names}))
+
+    def _greet(self) -> None:
+        """Take the answers of machines that were greeted, and greet those that were not."""
+        for reply in self._link.collect(self._hellos):
+            node = self._hellos.pop(reply.message)
+            name = self._here.get(node, str(node))
+            if reply.parcel is not None:
+                self._heard = time.monotonic()
+                self._events.append(self._homes.take(node, name, reply.parcel.header))
+        greeted = {*self._hellos.values(), *self._homes.names, *self._homes.refused}
+        new = [node for node in self._here if node not in greeted]
+        self._hellos |= self._link.post(dict.fromkeys(new, Parcel({"do": "hello", **self._header})))
+
+    def _meet(self) -> None:
+        """Wait until every client has a home."""
+        until = time.monotonic() + self.options.patience
+        is_met = partial(self._is_met, until)
+        while not is_met():
+            self._look()
+            self._greet()
+            time.sleep(self.options.poll)
+        missing = self._homes.missing()
+        if missing:
+            self._raise_missing(missing)
+
+    def _is_met(self, until: float) -> bool:
+        wanted, n = self.options.machines, len(self._homes.names)
+        if self._homes.missing() and n >= (wanted or 1) and not self._hellos and self._looked:
+            self._homes.deal()
+        has_all = not self._homes.missing() and n >= (wanted or 1)
+        return has_all or time.monotonic() > until
+
+    def _raise_missing(self, missing: Sequence[int]) -> None:
+        shown = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        why = "".join(f"\n    {text}" for text in self._homes.refused.values())
+        n = len(self._homes.names)
+        what = f"no machine holds clients {shown} ({n} joined, {len(self._homes.refused)} refused){why}"
+        fix = "`equipoise federation status` lists who is there; start `equipoise join` on the missing machines"
+        raise EngineError(what, where="engine flower", fix=fix)

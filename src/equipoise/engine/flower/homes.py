@@ -1,0 +1,69 @@
+"""Where each client lives: machines that hold their clients' data, and machines that hold the whole data set.
+
+Clients that no machine holds alone are dealt out, in the order of the machines' names, to those that hold everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from equipoise.core.values import Event
+from equipoise.engine.flower.share import digest
+from equipoise.kind.site import Site
+
+
+@dataclass
+class Homes:
+    site: Site
+    names: dict[int, str] = field(default_factory=dict)
+    """Machines that are part of the federation: number → name."""
+    refused: dict[int, str] = field(default_factory=dict)
+    """Machines that are not, and why."""
+    home: dict[int, int] = field(default_factory=dict)
+    """Client → the number of its machine."""
+    copies: set[int] = field(default_factory=set)
+    """Machines that hold the whole data set."""
+
+    def take(self, node: int, name: str, header: Mapping[str, Any]) -> Event:
+        """Note what a machine said; the event tells what became of it."""
+        why = header.get("refused")
+        if why is not None:
+            return self.refuse(node, name, str(why), str(header.get("kind", "machine-refused")))
+        held = header.get("clients")
+        if held is not None and not self._are_clients(held):
+            return self.refuse(node, name, "it names clients that the run does not have")
+        taken = [client for client in held or () if self.home.get(client, node) != node]
+        if taken:
+            return self.refuse(node, name, f"client {taken[0]} is on {self.names[self.home[taken[0]]]} already")
+        if header.get("digest") != digest((self.site if held is None else self.site.only(held)).shared()):
+            return self.refuse(
+                node, name, "its data is not what the run has for its clients: another set, split or seed"
+            )
+        self.names[node] = name
+        self.refused.pop(node, None)
+        if held is None:
+            self.copies.add(node)
+            return Event("machine-joined", f"machine {name} joined with the whole data set")
+        self.home |= dict.fromkeys(held, node)
+        return Event(
+            "machine-joined", f"machine {name} joined with {len(held)} clients", detail={"clients": list(held)}
+        )
+
+    def refuse(self, node: int, name: str, why: str, kind: str = "machine-refused") -> Event:
+        self.refused[node] = why
+        return Event(kind, f"machine {name} takes no part: {why}", detail={"machine": name})
+
+    def deal(self) -> None:
+        """Give every client without a home to a machine that holds the whole data set."""
+        hosts = sorted(self.copies, key=lambda node: self.names[node])
+        for place, client in enumerate(self.missing() if hosts else ()):
+            self.home[client] = hosts[place % len(hosts)]
+
+    def missing(self) -> Sequence[int]:
+        return [client for client in range(self.site.n_clients) if client not in self.home]
+
+    def _are_clients(self, held: Any) -> bool:
+        known = range(self.site.n_clients)
+        return isinstance(held, list) and all(isinstance(client, int) and client in known for client in held)
