@@ -20,6 +20,7 @@ def join(
         Path | None, typer.Option("--state", help="Where clients' states are kept. [default: beside the key]")
     ] = None,
     policy: Annotated[Path | None, typer.Option("--policy", help="What runs may do here: a YAML file.")] = None,
+    poll: Annotated[float, typer.Option("--poll", min=0.05, help="Seconds between two questions for work.")] = 0.5,
     device: Annotated[str, typer.Option("--device", help="cpu, cuda, cuda:1, mps; auto: the accelerator.")] = "auto",
 ) -> None:
     """Let this machine take part in a federation with its own data, until Ctrl-C. The data never leaves it.
@@ -37,7 +38,7 @@ def join(
     if data is not None and not data.is_dir():
         raise DataError(f"there is no folder {data}", where="--data", fix="check the path")
     folder = state or key.parent / f"{key.name}.state"
-    post = Post(server, certificate.resolve(), key.resolve(), folder)
+    post = Post(server, certificate.resolve(), key.resolve(), folder, poll)
     machine = Machine(data, folder / "clients", read_policy(policy), device)
     try:
         take_part(post, machine, lambda text: print(text, file=sys.stderr, flush=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from equipoise.config.blocks import EngineOptions
 from equipoise.core.registry import ENGINES
@@ -53,6 +53,13 @@ class FlowerOptions(EngineOptions):
     compress: Literal["none", "zstd", "fp16", "int8"] = Field(
         "none", description="of what is sent; fp16 and int8 round what clients send up, and say by how much"
     )
+
+    @field_validator("compress")
+    @classmethod
+    def _rounds_no_state(cls, value: str, info: ValidationInfo) -> str:
+        if value in {"fp16", "int8"} and info.data.get("client_state") == "travels":
+            raise ValueError(f"{value} would round what clients keep; set engine.client_state=stays, or compress=zstd")
+        return value
 
 
 ENGINES.declare("local", "equipoise.engine.local:Local", aliases=("sequential",), options=LocalOptions)

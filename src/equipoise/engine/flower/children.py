@@ -14,6 +14,8 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 PROGRAMS = {
     "superlink": "flwr.superlink.cli.flower_superlink:flower_superlink",
@@ -24,9 +26,9 @@ GRACE = 10.0
 """Seconds that a program has to end before it is killed."""
 
 
-def start(program: str, arguments: Sequence[str], log: Path, home: Path) -> subprocess.Popen[bytes]:
+def start(program: str, arguments: Sequence[str], log: Path, home: Path, poll: float = 3.0) -> subprocess.Popen[bytes]:
     """The program in the background; it writes to a log, and keeps its files in `home`."""
-    command = [sys.executable, "-P", "-m", __name__, program, str(os.getpid()), *arguments]
+    command = [sys.executable, "-P", "-m", __name__, program, str(os.getpid()), str(poll), *arguments]
     environment = os.environ | QUIET | {"FLWR_HOME": str(home)}
     with log.open("ab") as output:
         return subprocess.Popen(
@@ -55,10 +57,10 @@ def free_port() -> int:
         return port
 
 
-def is_listening(port: int) -> bool:
+def is_listening(port: int, host: str = "127.0.0.1") -> bool:
     with socket.socket() as tried:
         tried.settimeout(1.0)
-        return tried.connect_ex(("127.0.0.1", port)) == 0
+        return tried.connect_ex((host, port)) == 0
 
 
 def last_words(log: Path, n: int = 5) -> str:
@@ -77,9 +79,16 @@ def end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+def never_sleep_longer(module: Any, poll: float) -> None:
+    """Let a module's `time.sleep` sleep for `poll` seconds at most."""
+    module.time = SimpleNamespace(**{**vars(time), "sleep": lambda seconds: time.sleep(min(seconds, poll))})
+
+
 def main() -> None:
-    _, program, parent, *arguments = sys.argv
+    _, program, parent, poll, *arguments = sys.argv
     end_with(int(parent))
+    if program == "supernode":
+        never_sleep_longer(importlib.import_module("flwr.supernode.start_client_internal"), float(poll))
     module, _, name = PROGRAMS[program].partition(":")
     sys.argv = [f"flower-{program}", *arguments]
     getattr(importlib.import_module(module), name)()

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from equipoise.core.codec import decode, encode
 from equipoise.core.errors import EngineError
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import cohorts
+from equipoise.engine.flower.compress import opened, squeezed
 from equipoise.engine.flower.homes import Homes
 from equipoise.engine.flower.link import Link, Reply
 from equipoise.engine.flower.machine import versions
@@ -113,8 +113,10 @@ class Flower:
         cohort = {str(name): [step.tasks[place] for place in group] for name, group in enumerate(groups)}
         clients = {name: [task.client for task in tasks] for name, tasks in cohort.items()}
         bodies = {name: encode(*tasks_message(tasks)) for name, tasks in cohort.items()}
-        header = {"do": "work", "clients": clients, **self._header}
-        return Parcel(header, {"shared": encode({}, step.tasks[0].shared), **bodies})
+        bodies["shared"] = encode({}, step.tasks[0].shared)
+        if self.options.compress != "none":
+            bodies = {name: squeezed(body) for name, body in bodies.items()}
+        return Parcel({"do": "work", "clients": clients, **self._header}, bodies)
 
     def _post(self, step: Step, nodes: Sequence[int]) -> None:
         step.sent |= self._link.post({node: step.works[node].parcel for node in nodes})
@@ -148,11 +150,20 @@ class Flower:
             self._events.append(self._homes.refuse(node, self._homes.names[node], str(refused)))
             return self._fail(step, work, "refused", str(refused))
         for name, group in enumerate(work.groups):
-            message = decode(reply.parcel.bodies[str(name)])
-            self._events += events_of(message)
-            results = {result.client: result for result in results_of(message)}
+            results = self._read(reply.parcel, str(name))
             step.done |= {place: results[step.tasks[place].client] for place in group}
         return None
+
+    def _read(self, parcel: Parcel, name: str) -> dict[int, Result]:
+        """The results of a cohort by client; where they were compressed, with their bytes and the largest error."""
+        body, how = parcel.bodies[name], self.options.compress
+        message = decode(opened(body, how))
+        self._events += events_of(message)
+        results = {result.client: result for result in results_of(message)}
+        if how == "none":
+            return results
+        wire = {"wire/bytes": len(body) / len(results), "wire/error": float(parcel.header["errors"].get(name, 0.0))}
+        return {client: _measured(result, wire) for client, result in results.items()}
 
     def _lose(self, step: Step, node: int, why: str) -> None:
         """The machine is gone: it gets its work again, or its clients fail."""
@@ -214,33 +225,45 @@ class Flower:
             if reply.parcel is not None:
                 self._heard = time.monotonic()
                 self._events.append(self._homes.take(node, name, reply.parcel.header))
-        greeted = {*self._hellos.values(), *self._homes.names, *self._homes.refused}
-        new = [node for node in self._here if node not in greeted]
+        new = self._here.keys() - self._hellos.values() - self._homes.known
         self._hellos |= self._link.post(dict.fromkeys(new, Parcel({"do": "hello", **self._header})))
 
     def _meet(self) -> None:
-        """Wait until every client has a home."""
+        """Wait until every client has a home; not longer if machines were refused, since waiting changes nothing."""
         until = time.monotonic() + self.options.patience
-        is_met = partial(self._is_met, until)
-        while not is_met():
+        while not self._is_met():
+            if time.monotonic() > until or (self._homes.refused and self._has_greeted_all()):
+                return self._require_quorum()
+            time.sleep(self.options.poll)
             self._look()
             self._greet()
-            time.sleep(self.options.poll)
-        missing = self._homes.missing()
-        if missing:
+        return None
+
+    def _is_met(self) -> bool:
+        """Whether there are as many machines as wanted, and every client has a home."""
+        if len(self._homes.names) < (self.options.machines or 1) or not self._has_greeted_all():
+            return False
+        self._homes.deal()
+        return not self._homes.missing()
+
+    def _has_greeted_all(self) -> bool:
+        """Whether every machine that is there has answered."""
+        return bool(self._here) and not self._hellos and self._here.keys() <= self._homes.known
+
+    def _require_quorum(self) -> None:
+        """Without a deadline every client must have a home; with one, enough of them."""
+        n, missing = self._site.n_clients, self._homes.missing()
+        if self._server.deadline is None or n - len(missing) < max(1, self._server.quorum * n):
             self._raise_missing(missing)
 
-    def _is_met(self, until: float) -> bool:
-        wanted, n = self.options.machines, len(self._homes.names)
-        if self._homes.missing() and n >= (wanted or 1) and not self._hellos and self._looked:
-            self._homes.deal()
-        has_all = not self._homes.missing() and n >= (wanted or 1)
-        return has_all or time.monotonic() > until
-
     def _raise_missing(self, missing: Sequence[int]) -> None:
+        homes = self._homes
         shown = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
-        why = "".join(f"\n    {text}" for text in self._homes.refused.values())
-        n = len(self._homes.names)
-        what = f"no machine holds clients {shown} ({n} joined, {len(self._homes.refused)} refused){why}"
+        why = "".join(f"\n  machine {self._here.get(node, node)}: {text}" for node, text in homes.refused.items())
+        what = f"no machine holds clients {shown} ({len(homes.names)} joined, {len(homes.refused)} refused){why}"
         fix = "`equipoise federation status` lists who is there; start `equipoise join` on the missing machines"
         raise EngineError(what, where="engine flower", fix=fix)
+
+
+def _measured(result: Result, wire: Mapping[str, float]) -> Result:
+    return result if isinstance(result, ClientFailure) else replace(result, metrics={**result.metrics, **wire})

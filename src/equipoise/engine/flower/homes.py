@@ -61,6 +61,11 @@ class Homes:
         for place, client in enumerate(self.missing() if hosts else ()):
             self.home[client] = hosts[place % len(hosts)]
 
+    @property
+    def known(self) -> set[int]:
+        """Machines that have answered."""
+        return {*self.names, *self.refused}
+
     def missing(self) -> Sequence[int]:
         return [client for client in range(self.site.n_clients) if client not in self.home]
 

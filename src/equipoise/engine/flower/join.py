@@ -37,6 +37,8 @@ class Post:
     key: Path
     folder: Path
     """For the SuperNode's log, and our secrets with it."""
+    poll: float = 0.5
+    """Seconds between two questions for work."""
 
     def require(self) -> None:
         require_flower()
@@ -71,7 +73,7 @@ class SuperNode:
         arguments += ["--auth-supernode-private-key", str(self.post.key), "--host", "127.0.0.1"]
         arguments += ["--port", str(self.port), "--isolation", "process"]
         arguments += ["--superexec-auth-secret-file", str(self._secret_file)]
-        self._child = start("supernode", arguments, self.log, self.post.folder / "flower")
+        self._child = start("supernode", arguments, self.log, self.post.folder / "flower", self.post.poll)
 
     def is_running(self) -> bool:
         return self._child is not None and self._child.poll() is None

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,10 @@ from equipoise import __version__
 from equipoise.config.check import check
 from equipoise.core.codec import encode
 from equipoise.core.errors import ConfigError, EngineError, EquipoiseError
+from equipoise.engine.flower.compress import closed, unsqueezed
 from equipoise.engine.flower.parcel import PROTOCOL, Parcel
 from equipoise.engine.flower.policy import Policy
-from equipoise.engine.flower.share import Share, digest, is_share, read_share
+from equipoise.engine.flower.share import digest, read_share, share_for, shares_in
 from equipoise.engine.messages import error_message
 from equipoise.engine.node import Node, open_site
 from equipoise.kind.site import Site
@@ -48,6 +48,7 @@ class Opened:
     node: Node
     clients: list[int] | None
     """The clients that are held; None: the whole data set is here, for whichever clients the driver wants."""
+    compress: str
 
     @property
     def site(self) -> Site:
@@ -89,15 +90,15 @@ class Machine:
         return self._opened
 
     def _made(self, text: str, config: dict[str, Any]) -> Opened:
-        if self.data is not None and is_share(self.data):
-            share = read_share(self.data)
+        checked, how = check(config), str(json.loads(text).get("engine", {}).get("compress", "none"))
+        share = None if self.data is None else share_for(self.data, checked)
+        if share is not None:
             site = open_site(config, share.arrays, share.facts)
             if site.n_clients != share.n_clients:
                 raise EngineError(f"its share is of {share.n_clients} clients, and the run has {site.n_clients}")
-            return Opened(text, Node(site), list(share.clients))
-        checked = check(config)
+            return Opened(text, Node(site), list(share.clients), how)
         built = checked.kind.load("build")(checked, resolve(checked), self.data)
-        return Opened(text, Node(built.site), None)
+        return Opened(text, Node(built.site), None, how)
 
     def _own(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The configuration for this machine: its device, its folder for clients' states, its plugins' files."""
@@ -117,19 +118,22 @@ class Machine:
         return told
 
     def _work(self, opened: Opened, parcel: Parcel) -> Parcel:
-        bodies = dict(parcel.bodies)
+        how = opened.compress
+        bodies = dict(parcel.bodies) if how == "none" else {name: unsqueezed(x) for name, x in parcel.bodies.items()}
         shared = bodies.pop("shared", None)
         if shared is None:
             raise EngineError("the message has no broadcast")
-        answers = {}
+        packed = {}
         for name, tasks in bodies.items():
             self._require_own(opened, parcel.header.get("clients", {}).get(name, ()))
-            answers[name] = self._answered(opened.node, tasks, shared)
+            packed[name] = closed(self._answered(opened.node, tasks, shared), how)
+        answers = {name: each.body for name, each in packed.items()}
         n_bytes = sum(len(answer) for answer in answers.values())
         if n_bytes > self.policy.most_megabytes * 1e6:
             what = f"the answer has {n_bytes / 1e6:.1f} MB, and at most {self.policy.most_megabytes:g} may leave"
             raise ConfigError(what, where="this machine's policy", fix="a smaller model, or ask its owner")
-        return Parcel({"versions": versions()}, answers)
+        errors = {name: each.error for name, each in packed.items()}
+        return Parcel({"versions": versions(), "errors": errors}, answers)
 
     def _answered(self, node: Node, tasks: bytes, shared: bytes) -> bytes:
         try:
@@ -149,18 +153,18 @@ class Machine:
         """What may be told without a run."""
         if self.data is None:
             return {"is": "no folder"}
-        if not is_share(self.data):
+        try:
+            shares = [read_share(path) for path in shares_in(self.data)]
+        except EquipoiseError as error:
+            return {"is": error.what}
+        if not shares:
             return {"is": "a data folder"}
-        share: Share | None = None
-        with suppress(EquipoiseError):
-            share = read_share(self.data)
-        if share is None:
-            return {"is": "a share that cannot be read"}
+        if len(shares) > 1:
+            return {"is": f"{len(shares)} shares"}
+        (share,) = shares
         told = {"is": "a share", "clients": list(share.clients)}
-        return told | ({"samples": len(share.arrays["labels"])} if self._tells(share) else {})
-
-    def _tells(self, share: Share) -> bool:
-        return self.policy.tells_counts and "labels" in share.arrays
+        tells = self.policy.tells_counts and "labels" in share.arrays
+        return told | ({"samples": len(share.arrays["labels"])} if tells else {})
 
 
 def _require_versions(theirs: Any) -> None:
