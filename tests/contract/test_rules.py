@@ -19,6 +19,7 @@ BY_ARITHMETIC = {
     # what this program refuses to do, or cannot do by its design
     "noop-schedule", "empty-client", "etf-infeasible", "transform-mismatch", "batchnorm-not-merged", "frozen-drift",
     "stale-evaluation", "hidden-broadcast", "memory-leak", "memory-inert", "too-good", "partition-not-as-asked",
+    "machine-lost", "version-mismatch",
     "test-selection", "surprise-saturated", "router-collapse", "client-outlier", "forgetting-signal",
     # what takes a second run, a table, a clock, or longer than a test may
     "over-alignment", "slow-client", "contrastive-at-chance", "gradient-conflict",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, field_validator
 
 from equipoise.config.blocks import EngineOptions
+from equipoise.config.traits import HISTORIES
 from equipoise.core.registry import ENGINES
+
+if TYPE_CHECKING:
+    from equipoise.config.schema import Config
 
 
 class LocalOptions(EngineOptions):
@@ -47,19 +51,18 @@ class FlowerOptions(EngineOptions):
     patience: float = Field(600, gt=0, description="seconds without any news from a machine or server that end the run")
     poll: float = Field(0.2, gt=0, description="seconds between two questions for answers")
     retries: int = Field(2, ge=0, description="how often a machine that was lost at its work gets it again in a step")
-    client_state: Literal["stays", "travels"] = Field(
-        "stays", description="stays: machines keep their clients' state, and results name it; travels: it goes along"
+    client_state: Literal["stays", "travels"] | None = Field(
+        None,
+        description="stays: machines keep their clients' state, and results name it; travels: it goes along; null: it "
+        "stays, but recommenders' travels, since items are ranked with users' memories",
     )
     compress: Literal["none", "zstd", "fp16", "int8"] = Field(
         "none", description="of what is sent; fp16 and int8 round what clients send up, and say by how much"
     )
 
-    @field_validator("compress")
-    @classmethod
-    def _rounds_no_state(cls, value: str, info: ValidationInfo) -> str:
-        if value in {"fp16", "int8"} and info.data.get("client_state") == "travels":
-            raise ValueError(f"{value} would round what clients keep; set engine.client_state=stays, or compress=zstd")
-        return value
+    def keeps_state(self, config: Config) -> bool:
+        """Whether clients' state stays on their machines."""
+        return self.client_state == "stays" or (self.client_state is None and HISTORIES not in config.kind.offers)
 
 
 ENGINES.declare("local", "equipoise.engine.local:Local", aliases=("sequential",), options=LocalOptions)

@@ -44,6 +44,15 @@ INPUT = {"input/mean/train": [0.0], "input/std/train": [1.0], "input/std/eval": 
 MANY = {k: [1.0 + 0.1 * k] * 4 for k in range(7)}
 FEATURES = {"name": "visual", "lift": 0.0, "shuffled": 0.0}
 EVEN = np.full((5, 10), 100)
+BY_QUORUM = Event("ended-by-quorum", "checkpoint 1 ended with 2 of 3 clients", 0, detail={"machines": ["c"]})
+OTHER_VERSION = Event("version-mismatch", "refused", detail={"machine": "c", "why": "versions differ: torch 2.12 there"})
+JOINED = Event("machine-joined", "machine c joined", detail={"machine": "c"})
+
+
+def machine_lost(step: int | None) -> Event:
+    return Event("machine-lost", "machine c was lost at its work", step, detail={"machine": "c"})
+
+
 STOPPED = [Event("client-non-finite", "loss/base is nan at local step 3; the step before it had lam 1", 2, 1)]
 
 NO_FEATURES = [
@@ -262,6 +271,17 @@ CASES: dict[str, tuple[list[Recording], list[Recording]]] = {
             run_of({"samples": {0: [600.0], 1: [500.0]}}, batch=512, drop_last=True),
         ],
         [run_of({"steps": {0: [5.0], 1: [1.0]}}), run_of({"samples": {0: [500.0]}}, batch=512, drop_last=False)],
+    ),
+    "machine-lost": (
+        [
+            replace(run_of({"seconds": [1.0, 1.0]}, machines=True), events=[machine_lost(1)]),
+            replace(run_of({"seconds": [1.0]}, machines=True), events=[BY_QUORUM]),
+        ],
+        [replace(run_of({"seconds": [1.0]}, machines=True), events=[machine_lost(None)])],  # it was not at work
+    ),
+    "version-mismatch": (
+        [replace(run_of(machines=True), events=[OTHER_VERSION])],
+        [replace(run_of(machines=True), events=[OTHER_VERSION, JOINED])],
     ),
     "partition-overlap": (
         [run_of(owned=79_992, samples=50_000), run_of(overlap=0.535)],

@@ -14,8 +14,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode
-from equipoise.core.errors import EngineError
+from equipoise.core.errors import ConfigError, EngineError, Problem
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import cohorts
@@ -67,7 +68,7 @@ class Flower:
         assert isinstance(options, FlowerOptions)
         self.options, self._site, self._server = options, site, site.config.server
         told = site.config.model_dump(mode="json")
-        told["engine"]["together"] = site.together
+        told["engine"] |= {"together": site.together, "client_state": _where_state_is(site.config)}
         self._header = json.loads(json.dumps({"versions": versions(), "config": told}))
         self._events: list[Event] = []
         self._heard, self._looked = time.monotonic(), 0.0
@@ -263,6 +264,17 @@ class Flower:
         what = f"no machine holds clients {shown} ({len(homes.names)} joined, {len(homes.refused)} refused){why}"
         fix = "`equipoise federation status` lists who is there; start `equipoise join` on the missing machines"
         raise EngineError(what, where="engine flower", fix=fix)
+
+
+def _where_state_is(config: Config) -> str:
+    options = config.engine
+    assert isinstance(options, FlowerOptions)
+    if options.keeps_state(config):
+        return "stays"
+    if options.compress in {"fp16", "int8"}:
+        what = f"{options.compress} would round what clients keep, which travels here"
+        raise ConfigError([Problem("engine.compress", what)], fix="engine.compress=zstd rounds nothing")
+    return "travels"
 
 
 def _measured(result: Result, wire: Mapping[str, float]) -> Result:

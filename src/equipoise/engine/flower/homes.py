@@ -53,7 +53,7 @@ class Homes:
 
     def refuse(self, node: int, name: str, why: str, kind: str = "machine-refused") -> Event:
         self.refused[node] = why
-        return Event(kind, f"machine {name} takes no part: {why}", detail={"machine": name})
+        return Event(kind, f"machine {name} takes no part: {why}", detail={"machine": name, "why": why})
 
     def deal(self) -> None:
         """Give every client without a home to a machine that holds the whole data set."""

@@ -29,9 +29,11 @@ def pair(config: Config) -> None:
 
 def travelling_state(config: Config) -> None:
     """The judge reads what users remember, so that it has to travel."""
-    if config.engine.state_folder is not None:
+    stays = getattr(config.engine, "client_state", None) == "stays"
+    if config.engine.state_folder is not None or stays:
+        key = "engine.client_state" if stays else "engine.state_folder"
         what = "users' memories are read when items are ranked, and would stay with their node"
-        raise ConfigError(what, where="engine.state_folder", fix="leave it out; it is for labelled samples")
+        raise ConfigError(what, where=key, fix="leave it out; it is for labelled samples")
 
 
 def not_compiled(config: Config) -> None:
