@@ -8,7 +8,9 @@ from equipoise import testing
 from equipoise.core.registry import AGGREGATES, BALANCES, PREDICTS, SPLITTERS, TERMS
 from equipoise.partition.users import UsersOptions
 
-LABELLED = [entry.name for entry in SPLITTERS if not issubclass(entry.options, UsersOptions) and entry.name != "file"]
+LABELLED = [
+    entry.name for entry in SPLITTERS if not issubclass(entry.options, UsersOptions) and "own-file" not in entry.traits
+]
 
 
 @pytest.mark.parametrize("name", AGGREGATES.names())

@@ -39,8 +39,26 @@ def _machines(config: Config) -> Iterator[Problem]:
     """Settings for machines that may be late, where nobody can be."""
     if config.engine.name != "flower" and config.server.deadline is not None:
         yield Problem("server.deadline", "belongs to engine=flower: other engines wait for all clients")
+    keeps, compress = getattr(config.engine, "keeps_state", None), getattr(config.engine, "compress", "none")
+    if compress in {"fp16", "int8"} and keeps is not None and not keeps(config):
+        message = f"{compress} would round what clients keep, which travels here; engine.compress=zstd rounds nothing"
+        yield Problem("engine.compress", message)
+    if config.partition.name == "machines":
+        yield from _own_data(config)
     if config.server.deadline is None and config.server.quorum != _default("server", "quorum"):
         yield Problem("server.quorum", "does nothing without server.deadline, after which a step may end")
+
+
+def _own_data(config: Config) -> Iterator[Problem]:
+    """What needs samples that the driver of machines with their own data does not have."""
+    if config.engine.name != "flower":
+        yield Problem("partition", "'machines' is for engine=flower: each machine brings its own data")
+    if not config.scenario.is_empty:
+        yield Problem("scenario", "changes clients' samples, and machines with their own data keep theirs as they are")
+    if getattr(config.data, "local_test", 0):
+        yield Problem("data.local_test", "is drawn where the samples are, and partition=machines leaves them there")
+    if traits.POOLS_DATA in METHODS.find(config.method.name).traits:
+        yield Problem("method", f"'{config.method.name}' needs everybody's samples in one place")
 
 
 def _strangers(config: Config) -> Iterator[Problem]:

@@ -25,6 +25,7 @@ from equipoise.data.splits import Splits
 from equipoise.models.classifier import Classifier, ModelOutput
 from equipoise.models.outputs import InputReader, common_outputs, outputs_of
 from equipoise.partition.drawn import Drawn
+from equipoise.partition.machines import MachinesOptions
 from equipoise.server.predict import ServerView
 
 N_NOISE = 64
@@ -55,6 +56,11 @@ class Evaluator:
     @property
     def reader(self) -> InputReader:
         return InputReader(self.splits.inputs, self.config.evaluate.batch, device_of(self.config.engine.device))
+
+    @property
+    def has_training(self) -> bool:
+        """Whether the clients' training samples are here, as in a simulation."""
+        return not isinstance(self.config.partition, MachinesOptions)
 
     @cached_property
     def weights(self) -> frozenset[str]:

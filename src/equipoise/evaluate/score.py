@@ -94,7 +94,8 @@ def beside(
     answers: Answers = NO_ANSWERS,
     names: Collection[str] | None = None,
 ) -> Scores:
-    """Scores on test and validation of all predictors that this model allows, or those of `names`, and of the probe."""
+    """Scores on test and validation of all predictors that this model allows, or those of `names`, and of
+    the probe where it has samples to be fitted on."""
     scores: Scores = {}
     for entry in predictors(merged, names or [predictions.evaluator.config.server.predict]):
         if names is not None and entry.name not in names:
@@ -102,7 +103,8 @@ def beside(
         for split, name in (("validation", "accuracy/validation"), ("test", "accuracy/merged")):
             probabilities = predicted(predictions, entry.name, merged, split, answers)
             scores[None, f"{name}/{entry.name}"] = accuracy(probabilities, predictions.labels(split))
-    scores[None, "accuracy/probe"] = probe(predictions, [client.model for client in merged.clients])
+    if predictions.evaluator.has_training:
+        scores[None, "accuracy/probe"] = probe(predictions, [client.model for client in merged.clients])
     return scores
 
 

@@ -25,6 +25,7 @@ from equipoise.data.splits import SampleNumbers, Splits
 from equipoise.partition.divide import Partition, certified, divide
 from equipoise.partition.file import FileOptions, read_split
 from equipoise.partition.local_test import local_tests
+from equipoise.partition.machines import MachinesOptions, samples_told
 
 
 class Allotment(NamedTuple):
@@ -41,6 +42,8 @@ class Allotment(NamedTuple):
 
 
 def allot(config: Config, splits: Splits, folder: Path | None) -> Allotment:
+    if isinstance(config.partition, MachinesOptions):
+        splits = replace(splits, train=samples_told(config.partition, splits.train), origin=None)
     partition = partition_of(config.partition, splits, config.seed, folder)
     splits = replace(splits, content=splits.content + partition.source)
     indices, local = local_tests(partition, getattr(config.data, "local_test", 0.0), config.seed)
@@ -51,6 +54,8 @@ def allot(config: Config, splits: Splits, folder: Path | None) -> Allotment:
 def partition_of(options: PartitionOptions, splits: Splits, seed: int, folder: Path | None) -> Partition:
     """The partition of what is left of a training set; a split file is of the whole set."""
     labels, n_classes = splits.train.labels, len(splits.classes)
+    if isinstance(options, MachinesOptions):
+        return replace(divide(labels, n_classes, options, seed), ids=options.ids)
     if not isinstance(options, FileOptions):
         return divide(labels, n_classes, options, seed)
     origin = origin_of(splits)

@@ -13,6 +13,7 @@ from equipoise.core.clock import Clock
 from equipoise.core.device import device_of
 from equipoise.core.registry import ENGINES
 from equipoise.core.values import ClientUpdate, Event, State
+from equipoise.data.splits import load_splits
 from equipoise.engine.engine import Engine
 from equipoise.engine.roster import Roster
 from equipoise.evaluate.judge import Judge
@@ -21,6 +22,7 @@ from equipoise.method.answers import Resolved
 from equipoise.method.resolve import personal_weights, resolve
 from equipoise.models.build import state_of
 from equipoise.partition.divide import Partition
+from equipoise.partition.machines import MachinesOptions
 from equipoise.run.placed import placed
 from equipoise.server.merge import ServerState
 
@@ -78,13 +80,24 @@ class Federation:
 
 
 def build(config: Config, data_path: Path | None = None) -> Federation:
-    config = placed(config)
+    config = _asked(placed(config), data_path)
     method = resolve(config)
     built = config.kind.load("build")(config, method, data_path)
     require_groups(config, built.model.groups)
     start = device_of(config.engine.device).home(state_of(built.model))
     parts = (built.partition, built.site, built.judge, start, built.model.groups, built.notes, built.first_broadcast)
     return Federation(config, method, *parts, personal=personal_weights(config, method, built.model))
+
+
+def _asked(config: Config, data_path: Path | None) -> Config:
+    """The configuration with what machines told about data of their own, if the run is on such data."""
+    partition = config.partition
+    if not isinstance(partition, MachinesOptions) or partition.told:
+        return config
+    from equipoise.engine.flower.meet import met
+
+    own = load_splits(config.data, config.seed, data_path)
+    return met(config, own.classes, own.train.inputs.shape[1:])
 
 
 def make_engine(site: Site) -> Engine:

@@ -45,7 +45,9 @@ MANY = {k: [1.0 + 0.1 * k] * 4 for k in range(7)}
 FEATURES = {"name": "visual", "lift": 0.0, "shuffled": 0.0}
 EVEN = np.full((5, 10), 100)
 BY_QUORUM = Event("ended-by-quorum", "checkpoint 1 ended with 2 of 3 clients", 0, detail={"machines": ["c"]})
-OTHER_VERSION = Event("version-mismatch", "refused", detail={"machine": "c", "why": "versions differ: torch 2.12 there"})
+OTHER_VERSION = Event(
+    "version-mismatch", "refused", detail={"machine": "c", "why": "versions differ: torch 2.12 there"}
+)
 JOINED = Event("machine-joined", "machine c joined", detail={"machine": "c"})
 
 

@@ -14,9 +14,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from equipoise.config.schema import Config
 from equipoise.core.codec import decode, encode
-from equipoise.core.errors import ConfigError, EngineError, Problem
+from equipoise.core.errors import EngineError
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import cohorts
@@ -27,6 +26,7 @@ from equipoise.engine.flower.machine import versions
 from equipoise.engine.flower.parcel import Parcel
 from equipoise.engine.messages import events_of, results_of, tasks_message
 from equipoise.engine.settings import FlowerOptions
+from equipoise.kind.samples.site import SampleSite
 from equipoise.kind.site import Site
 
 LOOK_SECONDS = 3.0
@@ -68,8 +68,12 @@ class Flower:
         assert isinstance(options, FlowerOptions)
         self.options, self._site, self._server = options, site, site.config.server
         told = site.config.model_dump(mode="json")
-        told["engine"] |= {"together": site.together, "client_state": _where_state_is(site.config)}
-        self._header = json.loads(json.dumps({"versions": versions(), "config": told}))
+        told["engine"] |= {
+            "together": site.together,
+            "client_state": "stays" if options.keeps_state(site.config) else "travels",
+        }
+        inputs = dict(site.inputs.facts()) if isinstance(site, SampleSite) else {}
+        self._header = json.loads(json.dumps({"versions": versions(), "config": told, "inputs": inputs}))
         self._events: list[Event] = []
         self._heard, self._looked = time.monotonic(), 0.0
         self._here: dict[int, str] = {}
@@ -88,7 +92,7 @@ class Flower:
         for node, places in self._by_machine(step).items():
             mine = [tasks[place] for place in places]
             groups = [[places[place] for place in group] for group in cohorts(self._site, mine)]
-            step.works[node] = Work(groups, self._parcel(step, groups))
+            step.works[node] = Work(groups, self._parcel(step, node, groups))
         self._post(step, list(step.works))
         return self._answers(step)
 
@@ -110,14 +114,15 @@ class Flower:
                 found.setdefault(node, []).append(place)
         return found
 
-    def _parcel(self, step: Step, groups: Sequence[Sequence[int]]) -> Parcel:
+    def _parcel(self, step: Step, node: int, groups: Sequence[Sequence[int]]) -> Parcel:
         cohort = {str(name): [step.tasks[place] for place in group] for name, group in enumerate(groups)}
         clients = {name: [task.client for task in tasks] for name, tasks in cohort.items()}
         bodies = {name: encode(*tasks_message(tasks)) for name, tasks in cohort.items()}
         bodies["shared"] = encode({}, step.tasks[0].shared)
         if self.options.compress != "none":
             bodies = {name: squeezed(body) for name, body in bodies.items()}
-        return Parcel({"do": "work", "clients": clients, **self._header}, bodies)
+        about = {"do": "work", "name": self._homes.names[node], "clients": clients}
+        return Parcel(about | self._header, bodies)
 
     def _post(self, step: Step, nodes: Sequence[int]) -> None:
         step.sent |= self._link.post({node: step.works[node].parcel for node in nodes})
@@ -227,7 +232,8 @@ class Flower:
                 self._heard = time.monotonic()
                 self._events.append(self._homes.take(node, name, reply.parcel.header))
         new = self._here.keys() - self._hellos.values() - self._homes.known
-        self._hellos |= self._link.post(dict.fromkeys(new, Parcel({"do": "hello", **self._header})))
+        hellos = {node: Parcel({"do": "hello", "name": self._here[node], **self._header}) for node in new}
+        self._hellos |= self._link.post(hellos)
 
     def _meet(self) -> None:
         """Wait until every client has a home; not longer if machines were refused, since waiting changes nothing."""
@@ -264,17 +270,6 @@ class Flower:
         what = f"no machine holds clients {shown} ({len(homes.names)} joined, {len(homes.refused)} refused){why}"
         fix = "`equipoise federation status` lists who is there; start `equipoise join` on the missing machines"
         raise EngineError(what, where="engine flower", fix=fix)
-
-
-def _where_state_is(config: Config) -> str:
-    options = config.engine
-    assert isinstance(options, FlowerOptions)
-    if options.keeps_state(config):
-        return "stays"
-    if options.compress in {"fp16", "int8"}:
-        what = f"{options.compress} would round what clients keep, which travels here"
-        raise ConfigError([Problem("engine.compress", what)], fix="engine.compress=zstd rounds nothing")
-    return "travels"
 
 
 def _measured(result: Result, wire: Mapping[str, float]) -> Result:

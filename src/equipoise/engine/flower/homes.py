@@ -12,6 +12,7 @@ from typing import Any
 from equipoise.core.values import Event
 from equipoise.engine.flower.share import digest
 from equipoise.kind.site import Site
+from equipoise.partition.machines import MachinesOptions
 
 
 @dataclass
@@ -37,10 +38,8 @@ class Homes:
         taken = [client for client in held or () if self.home.get(client, node) != node]
         if taken:
             return self.refuse(node, name, f"client {taken[0]} is on {self.names[self.home[taken[0]]]} already")
-        if header.get("digest") != digest((self.site if held is None else self.site.only(held)).shared()):
-            return self.refuse(
-                node, name, "its data is not what the run has for its clients: another set, split or seed"
-            )
+        if header.get("digest") != self._expected(name, held):
+            return self.refuse(node, name, "its data is not what the run began with: another set, split or seed")
         self.names[node] = name
         self.refused.pop(node, None)
         if held is None:
@@ -68,6 +67,13 @@ class Homes:
 
     def missing(self) -> Sequence[int]:
         return [client for client in range(self.site.n_clients) if client not in self.home]
+
+    def _expected(self, name: str, held: Sequence[int] | None) -> str | None:
+        """The hash of what a machine should hold."""
+        partition = self.site.config.partition
+        if isinstance(partition, MachinesOptions):
+            return partition.told[name].digest if name in partition.told else None
+        return digest((self.site if held is None else self.site.only(held)).shared())
 
     def _are_clients(self, held: Any) -> bool:
         known = range(self.site.n_clients)

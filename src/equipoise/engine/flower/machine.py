@@ -27,8 +27,11 @@ from equipoise.engine.flower.policy import Policy
 from equipoise.engine.flower.share import digest, read_share, share_for, shares_in
 from equipoise.engine.messages import error_message
 from equipoise.engine.node import Node, open_site
+from equipoise.kind.samples.own_site import own_samples, own_site, told_of
+from equipoise.kind.samples.site import SampleSite
 from equipoise.kind.site import Site
 from equipoise.method.resolve import resolve
+from equipoise.partition.machines import MachinesOptions
 
 
 def versions() -> dict[str, str]:
@@ -67,7 +70,9 @@ class Machine:
             _require_versions(asked.get("versions"))
             if asked.get("do") == "who":
                 return Parcel({"versions": versions(), "data": self._described()})
-            opened = self._open(asked.get("config"))
+            if asked.get("do") == "own":
+                return Parcel({"versions": versions(), **self._own_data(asked)})
+            opened = self._open(asked)
             if asked.get("do") == "hello":
                 return Parcel({"versions": versions(), **self._held(opened)})
             if asked.get("do") == "work":
@@ -78,19 +83,37 @@ class Machine:
         except EquipoiseError as error:
             return Parcel({"refused": str(error), "kind": "machine-refused"})
 
-    def _open(self, config: Any) -> Opened:
+    def _own_data(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """What this machine tells about data of its own."""
+        config, classes = asked.get("config"), asked.get("classes")
+        if not isinstance(config, Mapping) or not isinstance(classes, list):
+            raise EngineError("the message has no configuration, or no classes")
+        self.policy.require(config)
+        if not self.policy.tells_counts:
+            what = "its policy keeps its counts, and a merge of machines with their own data is weighted by them"
+            raise ConfigError(what, where="this machine's policy", fix="tells_counts: true")
+        checked = check(self._own(config))
+        return told_of(own_samples(checked, self.data, list(map(str, classes))), len(classes))
+
+    def _open(self, asked: Mapping[str, Any]) -> Opened:
         """The run's node here; opened anew if the configuration is another one than before."""
+        config = asked.get("config")
         if not isinstance(config, Mapping):
             raise EngineError("the message has no configuration")
         text = json.dumps(config, sort_keys=True)
         if self._opened is None or self._opened.config != text:
             self._opened = None  # so that memory is free before the next one is opened
             self.policy.require(config)
-            self._opened = self._made(text, self._own(config))
+            self._opened = self._made(text, self._own(config), asked)
         return self._opened
 
-    def _made(self, text: str, config: dict[str, Any]) -> Opened:
+    def _made(self, text: str, config: dict[str, Any], asked: Mapping[str, Any]) -> Opened:
         checked, how = check(config), str(json.loads(text).get("engine", {}).get("compress", "none"))
+        if isinstance(checked.partition, MachinesOptions):
+            name, inputs = str(asked.get("name")), asked.get("inputs")
+            samples = own_samples(checked, self.data, checked.partition.classes)
+            own = own_site(checked, samples, name, inputs if isinstance(inputs, Mapping) else {})
+            return Opened(text, Node(own), [checked.partition.ids.index(name)], how)
         share = None if self.data is None else share_for(self.data, checked)
         if share is not None:
             site = open_site(config, share.arrays, share.facts)
@@ -112,7 +135,10 @@ class Machine:
 
     def _held(self, opened: Opened) -> dict[str, Any]:
         site, clients = opened.site, opened.clients
-        told: dict[str, Any] = {"clients": clients, "digest": digest(site.shared())}
+        found = digest(site.shared())
+        if isinstance(site, SampleSite) and isinstance(site.config.partition, MachinesOptions):
+            found = told_of(site.train, site.n_classes)["digest"]
+        told: dict[str, Any] = {"clients": clients, "digest": found}
         if self.policy.tells_counts and clients is not None:
             told["counts"] = {str(client): site.counts(client).tolist() for client in clients}
         return told
