@@ -69,7 +69,7 @@ class Machines:
         """SIGKILL for a machine and its SuperNode, or for the server and its SuperLink, at once."""
         process = self.server if name == "server" else self.joined.pop(name)
         assert process is not None
-        for pid in [*_children(process.pid), process.pid]:
+        for pid in [*children_of(process.pid), process.pid]:
             os.kill(pid, signal.SIGKILL)
         process.wait()
 
@@ -106,8 +106,8 @@ class Machines:
             time.sleep(0.1)
 
 
-def _children(pid: int) -> list[int]:
+def children_of(pid: int) -> list[int]:
     """The processes that a process has started, and theirs."""
     found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
     own = [int(text) for text in found.stdout.split()]
-    return [*own, *(each for child in own for each in _children(child))]
+    return [*own, *(each for child in own for each in children_of(child))]

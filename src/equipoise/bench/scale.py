@@ -1,0 +1,126 @@
+"""What a round over real machines costs beside the training: by their number, and by what they send.
+
+    seconds(n machines, m MB each way) ≈ a + b·n + c·n·m        a, b, c by least squares over what was measured
+
+Machines are processes on this computer, with TLS, keys and the proxy, so b and c contain its processor time for both
+sides. `ours` are the seconds of a round with n machines, `theirs` with one; training takes next to nothing.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from equipoise.bench.machines import Machines
+from equipoise.bench.measure import BenchmarkResult, Goal
+from equipoise.config.loader import load
+from equipoise.config.schema import Config
+from equipoise.core.values import n_bytes
+from equipoise.engine.flower.share import dealt, write_share
+from equipoise.run.advance import plan
+from equipoise.run.build import build, make_engine
+from equipoise.run.loop import first_snapshot
+
+MOST = 8
+SIZES = {"0 MB": 1, "1 MB": 3_300, "50 MB": 166_000}
+"""Hidden units of a perceptron on digits, 75 weights a unit: what the model weighs."""
+NUMBERS = {"0 MB": (1, 2, 4, 8), "1 MB": (1, 2, 4, 8), "50 MB": (1, 2)}
+LARGE = (1_000, 100_000)
+
+
+@dataclass(frozen=True)
+class Round:
+    n: int
+    megabytes: float
+    seconds: float
+
+
+def run(repeats: int) -> Iterator[BenchmarkResult]:
+    found: list[Round] = []
+    with tempfile.TemporaryDirectory() as place:
+        machines = started(Path(place))
+        try:
+            for title, hidden in SIZES.items():
+                alone = None
+                for n in NUMBERS[title]:
+                    one = measured(machines, n, hidden, repeats)
+                    found.append(one)
+                    alone = alone or one
+                    yield _result(title, one, alone)
+        finally:
+            machines.close()
+    yield _fitted(found)
+
+
+def started(place: Path) -> Machines:
+    """The server, and machines that hold a share for every number of clients."""
+    names = [f"m{number}" for number in range(MOST)]
+    for n in sorted({n for numbers in NUMBERS.values() for n in numbers}):
+        site = build(config_of(n, 1)).site
+        for name, clients in dealt(n, names[:n]).items():
+            write_share(site, clients, place / name / str(n))
+    machines = Machines(place / "federation", names)
+    machines.serve()
+    for name in names:
+        machines.join(name, place / name)
+    for name in names:
+        machines.ready(name)
+    return machines
+
+
+def config_of(n: int, hidden: int, *more: str) -> Config:
+    size = ["data.limit=100", "data.test_limit=20", "partition=iid", f"partition.clients={n}", f"model.hidden={hidden}"]
+    return load("fedavg", ["model=mlp", "client.epochs=1", "engine.together=1", *size, *more]).config
+
+
+def measured(machines: Machines, n: int, hidden: int, repeats: int) -> Round:
+    """The median of `repeats` rounds, after one that warms up."""
+    federation = build(config_of(n, hidden, *machines.settings, "engine.poll=0.05"))
+    tasks = plan(federation, first_snapshot(federation), 0)
+    engine, seconds = make_engine(federation.site), []
+    try:
+        for _ in range(repeats + 1):
+            began = time.perf_counter()
+            assert len(list(engine.map(tasks))) == n
+            seconds.append(time.perf_counter() - began)
+    finally:
+        engine.close()
+    return Round(n, n_bytes(federation.start) / 1e6, statistics.median(seconds[1:]))
+
+
+def fit(found: Sequence[Round]) -> tuple[float, float, float]:
+    """a, b and c, none below zero."""
+    from scipy.optimize import lsq_linear
+
+    table = np.array([[1.0, one.n, one.n * one.megabytes] for one in found])
+    seconds = np.array([one.seconds for one in found])
+    weights = lsq_linear(table / seconds[:, None], np.ones(len(found)), bounds=(0, np.inf)).x  # relative errors count
+    a, b, c = weights.tolist()
+    return a, b, c
+
+
+def _result(title: str, one: Round, alone: Round) -> BenchmarkResult:
+    ratio = one.seconds / alone.seconds
+    what = f"a round of {one.n} machines, {title} each way, against one machine"
+    note = f"{one.megabytes:.2f} MB each way"
+    return BenchmarkResult(
+        "scale", what, ratio, (ratio, ratio), one.seconds, alone.seconds, Goal("at most", 1.5 * one.n), note=note
+    )
+
+
+def _fitted(found: Sequence[Round]) -> BenchmarkResult:
+    """The model beside what was measured, and what it says of federations that do not fit on this computer."""
+    a, b, c = fit(found)
+    errors = [abs(a + b * one.n + c * one.n * one.megabytes - one.seconds) / one.seconds for one in found]
+    said = "; ".join(f"{n} machines, 1 MB: {a + (b + c) * n:.0f} s" for n in LARGE)
+    note = f"{a:.2f} + {b:.3f}·n + {c:.4f}·n·MB seconds; the model says, unmeasured: {said}"
+    worst = 1 + max(errors)
+    return BenchmarkResult(
+        "scale", "the model against what was measured", worst, (1.0, worst), a, b, Goal("at most", 2.0), note=note
+    )
