@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -95,13 +96,14 @@ def measured(machines: Machines, n: int, hidden: int, repeats: int) -> Round:
 
 
 def fit(found: Sequence[Round]) -> tuple[float, float, float]:
-    """a, b and c, none below zero."""
-    from scipy.optimize import lsq_linear
+    """a, b and c, none below zero, with the smallest relative errors."""
+    from scipy import optimize
 
     table = np.array([[1.0, one.n, one.n * one.megabytes] for one in found])
     seconds = np.array([one.seconds for one in found])
-    weights = lsq_linear(table / seconds[:, None], np.ones(len(found)), bounds=(0, np.inf)).x  # relative errors count
-    a, b, c = weights.tolist()
+    relative = table / seconds[:, None]
+    found_at: Any = optimize.lsq_linear(relative, np.ones(len(found)), bounds=(0, np.inf))  # type: ignore[operator]
+    a, b, c = found_at.x.tolist()
     return a, b, c
 
 

@@ -128,7 +128,7 @@ class Machine:
         given = config.get("engine")
         engine = given if isinstance(given, Mapping) else {}
         shared = ("precision", "deterministic", "compile", "threads", "together")
-        own = {"name": "local", "device": self.device, **{key: engine[key] for key in shared if key in engine}}
+        own = {"name": "flower", "device": self.device, **{key: engine[key] for key in shared if key in engine}}
         if engine.get("client_state") != "travels":
             own["state_folder"] = str(self.state)
         return self.policy.with_own_code(config) | {"engine": own}
