@@ -51,9 +51,7 @@ class Schedule:
     def clients(self, turn: Turn) -> str:
         return ", ".join(str(task.client) for task in self.groups[turn.place])
 
-    def results(
-        self, give_out: Callable[[Schedule], None], collect: Callable[[Schedule], None]
-    ) -> Iterator[Result]:
+    def results(self, give_out: Callable[[Schedule], None], collect: Callable[[Schedule], None]) -> Iterator[Result]:
         """Give out cohorts and collect answers until all are there."""
         for place in range(len(self.groups)):
             while place not in self.done:
