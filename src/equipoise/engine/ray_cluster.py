@@ -33,9 +33,24 @@ WHERE, START = "engine.address", "start one with `ray start --head --port 6379`,
 
 class Machine(NamedTuple):
     key: str
-    name: str
+    host: str
+    address: str
+    port: int
+    """Where its part of Ray listens."""
     places: int
     """How many workers it has processors, or accelerators, for."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.host} ({self.address})"
+
+    def is_there(self) -> bool:
+        """Whether anything listens there: Ray itself notices a machine's death after a quarter of a minute."""
+        try:
+            socket.create_connection((self.address, self.port), PATIENCE).close()
+        except OSError:
+            return False
+        return True
 
 
 def require(options: RayOptions) -> None:
@@ -81,7 +96,7 @@ def joined(options: RayOptions, n_bytes: int = 0) -> bool:
 
 def _silence() -> None:
     """Ray prints what befalls its workers on stdout, where `--json` prints a document; our events say it."""
-    worker = import_module("ray._private.worker")
+    worker: Any = import_module("ray._private.worker")
     if hasattr(worker, "print_to_stdstream"):
         worker.print_to_stdstream = lambda *said, **more: None
 
@@ -134,8 +149,8 @@ def gone(error: BaseException) -> EngineError:
 
 
 def _machine(node: Mapping[str, Any], options: RayOptions) -> Machine:
-    name = f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
-    return Machine(node["NodeID"], name, places(node["Resources"], options))
+    at = (node["NodeID"], node["NodeManagerHostname"], node["NodeManagerAddress"], node["NodeManagerPort"])
+    return Machine(*at, places(node["Resources"], options))
 
 
 def places(resources: Mapping[str, float], options: RayOptions) -> int:

@@ -12,7 +12,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from equipoise.core.errors import EngineError
@@ -24,6 +24,8 @@ from equipoise.engine.settings import RayOptions
 Ref: TypeAlias = Any
 LOOK_EVERY = 1.0
 """Seconds between two looks at which machines there are."""
+LATE = 30.0
+"""Seconds after which a worker that has not answered is not counted on, so that another machine may have its work."""
 
 
 @dataclass(eq=False)
@@ -33,6 +35,12 @@ class Hand:
     actor: Any
     machine: Machine
     pid: int = 0
+    since: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its machine seems to have no processor free for it."""
+        return not self.pid and time.monotonic() - self.since > LATE
 
     def kill(self) -> None:
         import ray
@@ -48,6 +56,8 @@ class Crew:
         self.idle: list[Hand] = []
         self.coming: dict[Ref, Hand] = {}
         self.refused: dict[str, str] = {}
+        self._gone: set[str] = set()
+        """Machines that do not answer us, and that Ray may still list."""
         self.events: list[Event] = []
         self._deaths: Counter[str] = Counter()
         self._looked = time.monotonic()
@@ -56,11 +66,20 @@ class Crew:
     def places(self) -> dict[str, int]:
         return {key: each.places for key, each in self.machines.items() if key not in self.refused}
 
-    def look(self, at_work: Sequence[Hand], step: int | None, is_urgent: bool = False) -> None:
+    def lost(self, hand: Hand, at_work: Sequence[Hand], step: int | None) -> None:
+        """A worker is lost: see whether its machine is. A ray:// driver cannot ask it, and waits for Ray to tell."""
+        hand.kill()
+        if not str(self.options.address).startswith("ray://") and not hand.machine.is_there():
+            self._gone.add(hand.machine.key)
+        self._looked = 0.0
+        self.look([hand, *at_work], step)
+
+    def look(self, at_work: Sequence[Hand], step: int | None) -> None:
         """See which machines have come and gone. Workers that were idle on a lost one are forgotten."""
-        if not is_urgent and time.monotonic() - self._looked < LOOK_EVERY:
+        if time.monotonic() - self._looked < LOOK_EVERY:
             return
-        now, self._looked = machines(self.options), time.monotonic()
+        now = {key: each for key, each in machines(self.options).items() if key not in self._gone}
+        self._looked = time.monotonic()
         for key in self.machines.keys() - now.keys():
             n = sum(hand.machine.key == key for hand in (*self.idle, *self.coming.values(), *at_work))
             text = f"machine {self.machines[key].name} is gone, and {n} workers with it"
@@ -76,7 +95,7 @@ class Crew:
         there = [*self.idle, *self.coming.values(), *at_work]
         taken = Counter(hand.machine.key for hand in there)
         free = {key: n - taken[key] for key, n in self.places.items() if n > taken[key]}
-        for _ in range(wanted - len(there)):
+        for _ in range(wanted - sum(not hand.is_late for hand in there)):
             key = max(free, key=lambda key: free[key], default="")
             if not free.get(key):
                 break

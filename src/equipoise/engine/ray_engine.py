@@ -172,8 +172,7 @@ class Ray:
         return results_of(message)
 
     def _lost(self, busy: Busy, how: str, schedule: Schedule) -> None:
-        busy.hand.kill()
-        self._crew.look([busy.hand, *(each.hand for each in self._busy.values())], schedule.step, is_urgent=True)
+        self._crew.lost(busy.hand, [each.hand for each in self._busy.values()], schedule.step)
         for turn in reversed(busy.turns):
             what = f"the worker of client {schedule.clients(turn)} on {busy.hand.machine.name} {how}"
             self._events += schedule.lost(turn, what, self.options)
