@@ -134,8 +134,10 @@ class Crew:
 
     def _died(self, hand: Hand, error: Exception, step: int | None) -> None:
         """A worker died before its first answer: another one is made, but not for ever."""
-        self._deaths[hand.machine.key] += 1
-        if self._deaths[hand.machine.key] > self.options.retries and hand.machine.key in self.machines:
+        key = hand.machine.key
+        self.lost(hand, [], step)
+        self._deaths[key] += 1
+        if self._deaths[key] > self.options.retries and key in self.machines:
             last = [line.strip() for line in str(error).splitlines() if line.strip()][-1:]
             self._refuse(hand, f"workers die there before they have begun: {' '.join(last)}", step)
 
