@@ -1,10 +1,10 @@
 """Kill workers and whole machines of a Ray cluster at random instants, and compare every number to the last bit.
 
-    python scripts/ray_kill_test.py --times 20
+    python scripts/ray_kill_test.py --times 20 --kill worker machine
 
 A cluster of three machines, which all are this one: the head without processors, and two with one each. Every trial is
 a whole run with `engine=ray` in which one worker process, or all processes of one machine, get SIGKILL. A machine that
-was killed is replaced by another that joins. A trial must end within the deadline and leave an event of each loss.
+was killed is replaced by another before the next trial. A trial must end within the deadline.
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ class Cluster:
         node = draw.choice(self.nodes)
         self.nodes.remove(node)
         self.cluster.remove_node(node, allow_graceful=False)
-        self.nodes.append(self.added())
+
+    def complete(self) -> None:
+        """Another machine in place of the one that was killed."""
+        while len(self.nodes) < 2:
+            self.nodes.append(self.added())
 
 
 def kill_worker(engine: Ray, draw: random.Random) -> None:
@@ -69,6 +73,7 @@ def trial(federation: Federation, engine: Ray, blow: Any, delay: float) -> tuple
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--kill", nargs="+", choices=["worker", "machine"], default=["worker", "machine"])
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     draw, cluster = random.Random(options.seed), Cluster()
@@ -79,12 +84,13 @@ def main() -> None:
     found, _, lifetime = trial(federation, engine, lambda: None, 0.0)
     print(f"undisturbed: {lifetime:.1f} s, {'equal' if found == expected else 'DIFFERENT'}", flush=True)
     wrong = 0
-    for kind in ("worker", "machine"):
+    for kind in options.kill:
         blow = {"worker": lambda: kill_worker(engine, draw), "machine": lambda: cluster.kill_machine(draw)}[kind]
         seconds, told = [], 0
         for number in range(options.times):
             delay = draw.uniform(0, lifetime)
             found, events, spent = trial(federation, engine, blow, delay)
+            cluster.complete()
             is_right = found == expected and spent < DEADLINE
             wrong += not is_right
             kinds = sorted({event.kind for event in events})
@@ -101,7 +107,8 @@ def main() -> None:
     engine.close()
     leave()
     cluster.cluster.shutdown()
-    print(f"{2 * options.times - wrong} of {2 * options.times} runs are equal to the last bit and in time")
+    n = options.times * len(options.kill)
+    print(f"{n - wrong} of {n} runs are equal to the last bit and in time")
     sys.exit(1 if wrong else 0)
 
 
