@@ -35,7 +35,7 @@ PATIENCE = 300.0
 
 
 @dataclass(frozen=True)
-class Busy:
+class Call:
     """A working actor, its cohorts, and the deadline."""
 
     hand: Hand
@@ -57,7 +57,7 @@ class Ray:
             "path": self._sent.path,
         }  # fmt: skip
         self._crew = Crew(options, self._actor)
-        self._busy: dict[Ref, Busy] = {}
+        self._busy: dict[Ref, Call] = {}
         self._events: list[Event] = []
         self._shared: Ref = None
         self._alone_since = time.monotonic()
@@ -116,7 +116,7 @@ class Ray:
             hand, turns = self._crew.idle.pop(), handful(schedule, self.n_workers, self.options)
             cohorts = [encode(*tasks_message(schedule.groups[turn.place])) for turn in turns]
             deadline = time.monotonic() + (self.options.timeout or float("inf"))
-            self._busy[hand.actor.answer.remote(cohorts, self._shared)] = Busy(hand, turns, deadline)
+            self._busy[hand.actor.answer.remote(cohorts, self._shared)] = Call(hand, turns, deadline)
 
     def _collect(self, schedule: Schedule) -> None:
         """Wait for one or more workers: a first answer, an answer, a death, a deadline; or a look at the machines."""
@@ -151,7 +151,7 @@ class Ray:
             what = f"no worker of the Ray cluster has begun within {patience:.0f} s"
             raise EngineError(what, where="engine.address", fix="free processors or add a machine, then resume the run")
 
-    def _read(self, busy: Busy, ref: Ref, schedule: Schedule) -> None:
+    def _read(self, busy: Call, ref: Ref, schedule: Schedule) -> None:
         errors = self._ray.exceptions
         try:
             *answers, laps = self._ray.get(ref)
@@ -171,7 +171,7 @@ class Ray:
         self._events += events_of(message)
         return results_of(message)
 
-    def _lost(self, busy: Busy, how: str, schedule: Schedule) -> None:
+    def _lost(self, busy: Call, how: str, schedule: Schedule) -> None:
         self._crew.lost(busy.hand, [each.hand for each in self._busy.values()], schedule.step)
         for turn in reversed(busy.turns):
             what = f"the worker of client {schedule.clients(turn)} on {busy.hand.machine.name} {how}"
