@@ -67,17 +67,21 @@ class Crew:
         return {key: each.places for key, each in self.machines.items() if key not in self.refused}
 
     def lost(self, hand: Hand, at_work: Sequence[Hand], step: int | None) -> None:
-        """A worker is lost: see whether its machine is. A ray:// driver cannot ask it, and waits for Ray to tell."""
+        """A worker is lost: see at once whether its machine is."""
         hand.kill()
-        if not str(self.options.address).startswith("ray://") and not hand.machine.is_there():
-            self._gone.add(hand.machine.key)
         self._looked = 0.0
         self.look([hand, *at_work], step)
 
     def look(self, at_work: Sequence[Hand], step: int | None) -> None:
-        """See which machines have come and gone. Workers that were idle on a lost one are forgotten."""
+        """See which machines have come and gone. Workers that have no work on a lost one are forgotten.
+
+        A driver at ray:// cannot ask the machines, and waits for Ray to tell.
+        """
         if time.monotonic() - self._looked < LOOK_EVERY:
             return
+        ours = {hand.machine for hand in (*self.idle, *self.coming.values(), *at_work)}
+        if not str(self.options.address).startswith("ray://"):
+            self._gone |= {each.key for each in ours if each.key not in self._gone and not each.is_there()}
         now = {key: each for key, each in machines(self.options).items() if key not in self._gone}
         self._looked = time.monotonic()
         for key in self.machines.keys() - now.keys():
@@ -89,6 +93,7 @@ class Crew:
             self.events.append(Event("machine-joined", text, step, detail={"machine": now[key].name}))
         self.machines = now
         self.idle = [hand for hand in self.idle if hand.machine.key in now]
+        self.coming = {ref: hand for ref, hand in self.coming.items() if hand.machine.key in now}
 
     def call(self, wanted: int, at_work: Sequence[Hand]) -> None:
         """Have so many workers in all, as far as there are places; new ones go where most places are free."""

@@ -135,11 +135,13 @@ class Ray:
                 self._read(self._busy.pop(ref), ref, schedule)
             else:
                 self._crew.arrived(ref, schedule.step)
-        for ref, busy in list(self._busy.items()):
-            if busy.deadline <= time.monotonic():
-                del self._busy[ref]
-                self._lost(busy, f"was silent for {self.options.timeout} s", schedule)
         self._crew.look([busy.hand for busy in self._busy.values()], schedule.step)
+        for ref, busy in list(self._busy.items()):
+            is_gone = busy.hand.machine.key not in self._crew.machines
+            if is_gone or busy.deadline <= time.monotonic():
+                del self._busy[ref]
+                how = "went with its machine" if is_gone else f"was silent for {self.options.timeout} s"
+                self._lost(busy, how, schedule)
         self._require_somebody()
 
     def _require_somebody(self) -> None:
