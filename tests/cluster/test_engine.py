@@ -169,8 +169,8 @@ def test_a_killed_worker_costs_what_it_had_and_that_is_run_again(two_workers, st
     results = list(engine.map(tasks_of(a_site(), epochs=LONG)))
     for result, other in zip(results, long, strict=True):
         assert_same_update(result, other)
-    (event,) = engine.take_events()
-    assert (event.kind, event.step) == ("worker-lost", 0)
+    (event,) = [event for event in engine.take_events() if event.kind == "worker-lost"]
+    assert event.step == 0
     assert "died (ActorDiedError); run again" in event.message
     assert struck[0] not in engine.pids()
 

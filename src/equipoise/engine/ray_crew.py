@@ -153,8 +153,15 @@ class Crew:
             self.refused[machine.key] = why
             text = f"machine {machine.name} is given no work: {why}"
             self.events.append(Event("machine-refused", text, step, detail={"machine": machine.name}))
-        if not any(self.places.values()):
-            raise EngineError(f"no worker can start on {machine.name}: {why}", where="engine.address", fix=FIX)
+        self.require_unrefused()
+
+    def require_unrefused(self) -> None:
+        """The run fails if every machine that is left was refused."""
+        left = {key: why for key, why in self.refused.items() if key in self.machines}
+        if left and not any(self.places.values()):
+            key, why = next(iter(left.items()))
+            what = f"no worker can start on {self.machines[key].name}: {why}"
+            raise EngineError(what, where="engine.address", fix=FIX)
 
     def require_places(self) -> None:
         if not any(self.places.values()):

@@ -147,6 +147,8 @@ class Ray:
     def _require_somebody(self) -> None:
         if self._busy or self._crew.idle:
             self._alone_since = time.monotonic()
+        else:
+            self._crew.require_unrefused()
         patience = max(60.0, self.options.timeout or PATIENCE)
         if time.monotonic() - self._alone_since > patience:
             self._crew.require_places()
