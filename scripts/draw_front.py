@@ -18,7 +18,7 @@ from PIL import Image
 from equipoise.api.demo.healing import POLICY
 from equipoise.api.demo.policies import GUARDED, STUDY
 from equipoise.api.demo.stories import report
-from equipoise.api.sweep import carry_out
+from equipoise.api.sweep import Workers, carry_out
 from equipoise.run.grid import load_grid
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "report.png"
@@ -33,7 +33,7 @@ def written(folder: Path) -> Path:
     """The report of the two rows."""
     grid = load_grid(STUDY)
     cells = [cell for cell in grid.cells if cell.label in {POLICY, POLICY + GUARDED}]
-    found = carry_out(replace(grid, name=NAME, cells=cells), folder / "runs.db", None, True)
+    found = carry_out(replace(grid, name=NAME, cells=cells), folder / "runs.db", Workers(), True)
     page = folder / "report.html"
     report(found, page)
     return page

@@ -93,7 +93,7 @@ def run_here(folder: Path, *arguments: str, **variables: str) -> Outcome:
             patch.setenv(key, value)
         patch.setattr(sys, "argv", [str(program.__file__), *arguments])
         patch.setitem(sys.modules, "__main__", program)  # its name is in the usage line
-        patch.setattr("equipoise.run.sweep.Child", CellHere)
+        patch.setattr("equipoise.run.cell_processes.Child", CellHere)
         patch.setattr(vl_convert, "javascript_bundle", bundle)
         with written_to(1, out), written_to(2, err), pytest.raises(SystemExit) as end:
             main()

@@ -7,12 +7,15 @@ import pytest
 from equipoise.core.registry import ENGINES
 from tests.conftest import assert_same, numbers, records, tiny
 
-ONE = {"processes": ("engine=processes", "engine.workers=1")}
+ONE = {"processes": ("engine=processes", "engine.workers=1"), "ray": ("engine=ray", "engine.workers=1")}
 """One worker is enough to leave this process; more of them are counted by `tests/unit/engine`."""
 SET = ("data=synthetic", "data.train=90", "data.test=40", "data.limit=90", "data.test_limit=40", "model.width=4")
 
 
-@pytest.mark.parametrize("name", ENGINES.names())
+NAMES = [pytest.param(name, marks=pytest.mark.ray) if name == "ray" else name for name in ENGINES.names()]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_same_numbers_on_the_synthetic_set(name):
     """A network with BatchNorm, images with three channels, AdamW."""
     engines = (ONE.get(name, (f"engine={name}",)), ("engine=local",))

@@ -16,11 +16,12 @@ from equipoise.api.notebook import is_notebook
 from equipoise.api.place import StoreAt, existing, located
 from equipoise.api.request import Settings, merged
 from equipoise.api.sweep_progress import SweepProgress
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from equipoise.run.cell_processes import CellWorkers
     from equipoise.run.grid import Grid
     from equipoise.run.places import Place
 
@@ -105,6 +106,8 @@ def sweep(
     seeds: int | Sequence[int] | None = None,
     jobs: int | None = None,
     name: str | None = None,
+    engine: str | None = None,
+    address: str | None = None,
     store: StoreAt = None,
     progress: FollowsSweep = None,
     **more: Any,
@@ -117,6 +120,8 @@ def sweep(
         seeds: how many, or which.
         jobs: runs at a time; the number of cores unless given.
         name: the name of the sweep; its source unless given.
+        engine: "ray" to spread the runs over the machines of a Ray cluster; processes of this machine unless given.
+        address: of the cluster: "auto", "HOST:PORT" or "ray://HOST:PORT"; one of this machine alone unless given.
         progress: None for the default, True, False, or a function of the cells.
         more: settings of every cell. A list is an axis of the grid, as in `method=["fedavg", "fedprox"]`; a setting
             that is itself a list is a list of one list.
@@ -126,23 +131,51 @@ def sweep(
     from equipoise.run.grid import load_grid
 
     grid = load_grid(str(source), merged(settings, more), seeds, name)
-    found = carry_out(grid, store, jobs, progress)
+    found = carry_out(grid, store, Workers(jobs, engine, address), progress)
     if found.failed:
         text = f"{len(found.failed)} of {len(found.places)} cells of sweep '{found.name}' failed; see .failed"
         warnings.warn(text, stacklevel=2)
     return found
 
 
-def carry_out(grid: Grid, store: StoreAt, jobs: int | None, progress: FollowsSweep) -> SweepHandle:
+@dataclass(frozen=True)
+class Workers:
+    """Where the runs of a sweep happen: how many at a time, in processes of this machine or on a cluster."""
+
+    jobs: int | None = None
+    engine: str | None = None
+    address: str | None = None
+
+    def require(self, grid: Grid) -> None:
+        if self.engine not in (None, "processes", "ray"):
+            raise ConfigError(
+                [Problem("--engine", f"a sweep's runs are spread by processes or ray, got {self.engine!r}")]
+            )
+        if self.engine != "ray" and self.address is not None:
+            raise ConfigError([Problem("--address", "is the address of a Ray cluster")], fix="--engine ray")
+        if self.engine == "ray" and any(cell.config.engine.name == "ray" for cell in grid.cells):
+            what = "runs that are spread over a cluster cannot each use all of it"
+            raise ConfigError([Problem("engine", what)], fix="leave out engine=ray, or --engine ray")
+
+    def made(self, grid: Grid, location: str) -> int | CellWorkers:
+        if self.engine != "ray":
+            return self.jobs or default_jobs(grid)
+        from equipoise.run.cell_actors import CellActors
+
+        return CellActors(self.address, self.jobs, location)
+
+
+def carry_out(grid: Grid, store: StoreAt, workers: Workers, progress: FollowsSweep) -> SweepHandle:
     """Run all cells of a grid."""
     from equipoise.run.sweep import name_of
     from equipoise.run.sweep import sweep as run_all
     from equipoise.store.database import default_location, open_store
 
+    workers.require(grid)
     location = str(store) if store is not None else default_location()
     try:
         with open_store(location) as opened, _following(progress) as follow:
-            places = run_all(opened, location, grid, jobs or default_jobs(grid), follow)
+            places = run_all(opened, location, grid, workers.made(grid, location), follow)
             return SweepHandle(name_of(opened, grid), tuple(places), located(store))
     except KeyboardInterrupt as error:
         error.add_note("the same call goes on from here: what is done is not run again")

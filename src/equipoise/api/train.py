@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,7 @@ def resume(
     *,
     rounds: int | str | None = None,
     device: str | None = None,
+    engine: str | Mapping[str, Any] | None = None,
     path: str | Path | None = None,
     store: StoreAt = None,
     progress: ProgressOf = None,
@@ -69,6 +70,8 @@ def resume(
         too. From there on, schedules are counted over the new number of rounds; without schedules the numbers are
         those of a run of that length.
         device: another device than the one that the run began on; the last bits will differ, and an event says so.
+        engine: another engine, by name or with its settings, as in {"name": "ray", "address": "auto"}; the numbers are
+            the same, and an event says so.
         path: the data folder, if it has moved.
         store: where to look for the id.
         progress: as in `eq.run`.
@@ -81,11 +84,13 @@ def resume(
     handle = found(run, store)
     if handle.status == "done" and rounds is None:
         return handle
+    from equipoise.run.placed import Elsewhere
     from equipoise.run.session import resume as go_on
 
+    elsewhere = Elsewhere(device, {"name": engine} if isinstance(engine, str) else engine or {})
     watch = follower(progress)
     with existing(handle.store) as opened, named_in_errors(watch), kept_torch_settings():
-        go_on(opened, handle.record, watch, Path(path) if path is not None else None, rounds, device)
+        go_on(opened, handle.record, watch, Path(path) if path is not None else None, rounds, elsewhere)
     return handle
 
 

@@ -13,6 +13,7 @@ NAMES = {
     "overhead": "cost of the training loop, against bare PyTorch",
     "cohort": "50 clients of a small CNN, against a plain loop",
     "tiny": "1000 clients of logistic regression and a small MLP, against a plain loop",
+    "ray": "1000 tiny clients on a Ray cluster of this machine, against worker processes",
     "together": "whether the cost model chooses the faster path: clients along one axis, or one by one",
     "device": "whether the faster path is chosen on the device that engine.device=auto means here",
     "startup": "from the command to the first finished round",

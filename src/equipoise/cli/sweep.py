@@ -22,6 +22,15 @@ OVERRIDES = typer.Argument(
     metavar="[KEY=VALUE[,VALUE]]…", help="Settings; several values make an axis.", show_default=False
 )
 
+ENGINE = typer.Option(
+    "--engine", help="Where the runs happen: processes of this machine, or ray for a cluster.", show_default=False
+)
+ADDRESS = typer.Option(
+    "--address",
+    help="With --engine ray: auto, HOST:PORT or ray://HOST:PORT; default: this machine.",
+    show_default=False,
+)
+
 
 def sweep(
     source: Annotated[str, SOURCE],
@@ -31,6 +40,8 @@ def sweep(
     name: Annotated[
         str | None, typer.Option("--name", help="Name of the sweep; default: its source.", show_default=False)
     ] = None,
+    engine: Annotated[str | None, ENGINE] = None,
+    address: Annotated[str | None, ADDRESS] = None,
     dry_run: DryRun = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
     store: StoreAt = None,
@@ -52,18 +63,20 @@ def sweep(
     if dry_run:
         print_plans(grid, as_json)
         return
-    found = carried_out(grid, store, jobs)
+    found = carried_out(grid, store, jobs, engine, address)
     report(found, Format.json if as_json else form)
     require_all(found)
 
 
-def carried_out(grid: Grid, store: str | None, jobs: int | None) -> SweepHandle:
+def carried_out(
+    grid: Grid, store: str | None, jobs: int | None, engine: str | None = None, address: str | None = None
+) -> SweepHandle:
     """Run all cells, with a live table."""
-    from equipoise.api.sweep import carry_out
+    from equipoise.api.sweep import Workers, carry_out
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return carry_out(grid, store, jobs, progress=True)
+        return carry_out(grid, store, Workers(jobs, engine, address), progress=True)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
         raise typer.Exit(130) from None

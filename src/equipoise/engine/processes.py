@@ -13,8 +13,7 @@ import mmap
 import os
 import selectors
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,24 +21,21 @@ from functools import partial
 from torch import Tensor
 
 from equipoise.core.device import CPU
-from equipoise.core.errors import DeviceLost, EngineError
+from equipoise.core.errors import DeviceLost
 from equipoise.core.machine import cores
 from equipoise.core.pulse import PULSE, nobody, seen_in
 from equipoise.core.pulse import SIZE as PULSE_SIZE
 from equipoise.core.stopwatch import WATCH, WORKERS
-from equipoise.core.values import ClientFailure, Event, Result, Task
+from equipoise.core.values import Event, Result, Task
 from equipoise.engine.devices import worker_devices
-from equipoise.engine.engine import cohorts
 from equipoise.engine.messages import events_of, results_of, tasks_message
+from equipoise.engine.schedule import Schedule, Turn
 from equipoise.engine.settings import ProcessesOptions
 from equipoise.engine.shared import share
 from equipoise.engine.slab import Place, Slab, anonymous_file
 from equipoise.engine.wire import Child, receive, send
 from equipoise.engine.worker import DEVICE_LOST
 from equipoise.kind.site import Site
-
-Answer = Callable[[], list[Result]]
-"""Results that are decoded when they are read."""
 
 
 @dataclass
@@ -67,11 +63,10 @@ class Worker:
 
 @dataclass
 class Busy:
-    """A working worker: its cohort, the number of the attempt, and the deadline."""
+    """A working worker, its cohort, and the deadline."""
 
     worker: Worker
-    place: int
-    attempt: int
+    turn: Turn
     deadline: float
 
 
@@ -99,22 +94,10 @@ class Processes:
     def map(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Workers start at once. Work on earlier tasks that is still going on is abandoned."""
         self._abandon()
-        groups = [[tasks[place] for place in cohort] for cohort in cohorts(self._site, tasks)]
-        sizes = [sum(self._site.samples(task.client) for task in group) for group in groups]
-        waiting = deque((place, 0) for place in sorted(range(len(groups)), key=lambda place: -sizes[place]))
+        schedule = Schedule.of(self._site, tasks)
         self._sent = self._common.write(tasks[0].shared) if tasks else {}
-        self._give_out(waiting, groups)
-        return self._answers(waiting, groups)
-
-    def _answers(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> Iterator[Result]:
-        """Results in the order of the cohorts, whichever worker finishes first."""
-        done: dict[int, Answer] = {}
-        for place in range(len(groups)):
-            while place not in done:
-                self._give_out(waiting, groups)
-                self._collect(waiting, groups, done)
-            self._give_out(waiting, groups)  # give out the next task before reading the last answer
-            yield from done.pop(place)()
+        self._give_out(schedule)
+        return schedule.results(self._give_out, self._collect)
 
     def _pulse(self) -> float:
         return sum(seen_in(busy.worker.pulse) for busy in list(self._busy.values()))
@@ -155,22 +138,23 @@ class Processes:
         os.close(pulse)
         return Worker(child, slab, seen, device)
 
-    def _give_out(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]]) -> None:
+    def _give_out(self, schedule: Schedule) -> None:
+        waiting = schedule.waiting
         wanted = min(self.n_workers - len(self._busy), len(waiting))
         for _ in range(wanted - len(self._idle)):  # at once: they start in parallel
             self._idle.append(self._spawn())
         while waiting and len(self._busy) < self.n_workers:
-            place, attempt = waiting.popleft()
+            turn = waiting.popleft()
             worker = self._idle.pop()
             deadline = time.monotonic() + (self.options.timeout or float("inf"))
-            self._busy[worker.child.socket.fileno()] = Busy(worker, place, attempt, deadline)
-            header, tensors = tasks_message(groups[place])
+            self._busy[worker.child.socket.fileno()] = Busy(worker, turn, deadline)
+            header, tensors = tasks_message(schedule.groups[turn.place])
             try:
                 send(worker.child.socket, json.dumps([header, self._sent, worker.slab.write(tensors)]).encode())
             except (ConnectionError, TimeoutError):
                 continue  # it died or hung while idle: the reading side reports it, with its client
 
-    def _collect(self, waiting: deque[tuple[int, int]], groups: Sequence[list[Task]], done: dict[int, Answer]) -> None:
+    def _collect(self, schedule: Schedule) -> None:
         """Wait for one or more workers: an answer, a death, or a deadline."""
         first = min(busy.deadline for busy in self._busy.values())
         wait = None if first == float("inf") else max(0.0, first - time.monotonic())
@@ -184,41 +168,25 @@ class Processes:
             where = receive(busy.worker.child.socket)
             header = None if where is None else receive(busy.worker.child.socket)
             if where is None or header is None:
-                self._lost(busy, groups[busy.place], "died", waiting, done)
+                self._lost(busy, "died", schedule)
                 continue
             self._idle.append(busy.worker)
             places, laps = json.loads(where)
-            done[busy.place] = partial(self._read, busy.worker.slab.read(places), header)
+            schedule.done[busy.turn.place] = partial(self._read, busy.worker.slab.read(places), header)
             for name, seconds in laps.items():
                 WATCH.add(f"{WORKERS}{name}", seconds)
         for number, busy in list(self._busy.items()):
             if busy.deadline <= time.monotonic():
                 del self._busy[number]
-                self._lost(busy, groups[busy.place], f"was silent for {self.options.timeout} s", waiting, done)
+                self._lost(busy, f"was silent for {self.options.timeout} s", schedule)
 
-    def _lost(
-        self,
-        busy: Busy,
-        group: list[Task],
-        how: str,
-        waiting: deque[tuple[int, int]],
-        done: dict[int, Answer],
-    ) -> None:
+    def _lost(self, busy: Busy, how: str, schedule: Schedule) -> None:
         busy.worker.kill()
-        code, step = busy.worker.child.process.returncode, group[0].step
-        who = ", ".join(str(task.client) for task in group)
-        what = f"the worker of client {who} {how} (exit code {code})"
+        code = busy.worker.child.process.returncode
+        what = f"the worker of client {schedule.clients(busy.turn)} {how} (exit code {code})"
         if code == DEVICE_LOST:
-            self._drop_device(busy.worker.device, step)
-        if self.options.on_death == "drop":
-            lost: list[Result] = [ClientFailure(task.client, "worker-lost", f"{what}; dropped") for task in group]
-            done[busy.place] = lambda: lost
-        elif busy.attempt >= self.options.retries:
-            fix = "look for a memory limit; or set engine.on_death=drop, or engine.retries higher"
-            raise EngineError(f"{what}; that was attempt {busy.attempt + 1}", where=f"checkpoint {step + 1}", fix=fix)
-        else:
-            waiting.appendleft((busy.place, busy.attempt + 1))
-            self._events += [Event("worker-lost", f"{what}; run again", step, task.client) for task in group]
+            self._drop_device(busy.worker.device, schedule.step)
+        self._events += schedule.lost(busy.turn, what, self.options)
 
     def _drop_device(self, device: str, step: int) -> None:
         """Give nothing more to a device that does not answer; the others take its work."""

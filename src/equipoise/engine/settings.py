@@ -18,17 +18,22 @@ class LocalOptions(EngineOptions):
     name: str = "local"
 
 
-class ProcessesOptions(EngineOptions):
-    name: str = "processes"
+class WorkerOptions(EngineOptions):
+    """What engines with workers have in common."""
+
     workers: int | None = Field(
         None, ge=1, description="worker processes; default: cores divided by threads, on accelerators one per device"
-    )
-    devices: list[str] | None = Field(
-        None, min_length=1, description="devices of the workers, as in cuda:0,cuda:1; default: all of that kind"
     )
     on_death: Literal["rerun", "drop"] = Field("rerun", description="what to do with the client of a lost worker")
     retries: int = Field(2, ge=0, description="how often a client is run again before the run fails")
     timeout: float | None = Field(None, gt=0, description="seconds after which a client counts as hung")
+
+
+class ProcessesOptions(WorkerOptions):
+    name: str = "processes"
+    devices: list[str] | None = Field(
+        None, min_length=1, description="devices of the workers, as in cuda:0,cuda:1; default: all of that kind"
+    )
 
     @field_validator("devices", mode="before")
     @classmethod
@@ -64,6 +69,21 @@ class FlowerOptions(EngineOptions):
         """Whether clients' state stays on their machines."""
         return self.client_state == "stays" or (self.client_state is None and HISTORIES not in config.kind.offers)
 
+class RayOptions(WorkerOptions):
+    name: str = "ray"
+    address: str | None = Field(
+        None,
+        pattern=r"^(auto|(ray://)?[^\s:/]+:\d+)$",
+        description="the cluster: auto (the one this machine is part of), HOST:PORT, ray://HOST:PORT; null: a cluster "
+        "of this machine alone, which ends with the run",
+    )
+    gpus_per_worker: float | None = Field(
+        None, ge=0, description="GPUs of each worker, or a part of one; default: one if engine.device is a GPU"
+    )
+    data_folder: str | None = Field(
+        None, description="folder that all machines share: data is read there; null: it is sent to every machine once"
+    )
+
 
 ENGINES.declare("local", "equipoise.engine.local:Local", aliases=("sequential",), options=LocalOptions)
 ENGINES.declare(
@@ -73,3 +93,4 @@ ENGINES.declare(
     options=ProcessesOptions,
 )
 ENGINES.declare("flower", "equipoise.engine.flower.engine:Flower", options=FlowerOptions)
+ENGINES.declare("ray", "equipoise.engine.ray_engine:Ray", options=RayOptions)

@@ -33,9 +33,14 @@ def share(site: Site) -> tuple[int, bytes]:
 
 def open_node(message: bytes, device: str) -> Node:
     """A node for the site that `share` described, on a device, in a process that inherited the descriptor."""
+    memory = mmap.mmap(json.loads(message)["descriptor"], 0, access=mmap.ACCESS_READ)
+    return node_in(memory, message, device)
+
+
+def node_in(memory: mmap.mmap | NDArray[Any], message: bytes, device: str) -> Node:
+    """A node for the site that `share` described, wherever its bytes are now."""
     header = json.loads(message)
     header["config"]["engine"]["device"] = device
-    memory = mmap.mmap(header["descriptor"], 0, access=mmap.ACCESS_READ)
 
     def array(offset: int, dtype: str, shape: list[int]) -> NDArray[Any]:
         return np.frombuffer(memory, dtype, int(np.prod(shape)), offset).reshape(shape)

@@ -6,17 +6,33 @@ that a resumed run computes where it began.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
+from equipoise.config.blocks import EngineOptions
+from equipoise.config.check import check
 from equipoise.config.schema import Config
 from equipoise.core.arithmetic import has_precision, require_precision
 from equipoise.core.device import device_of, devices
-from equipoise.core.errors import ConfigError, Problem
+from equipoise.core.errors import ConfigError, EngineError, Problem
+from equipoise.core.registry import ENGINES
 from equipoise.core.values import Event
-from equipoise.engine.settings import ProcessesOptions
+from equipoise.engine.settings import ProcessesOptions, RayOptions
 
 HALVED = "axis-halved"
 """The event of a device that had no memory for so many clients on one axis."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Where a run is resumed, if not where it began: another device, another engine (its name and settings)."""
+
+    device: str | None = None
+    engine: Mapping[str, Any] = field(default_factory=dict)
+
+
+WHERE_IT_BEGAN = Elsewhere()
 
 
 def placed(config: Config) -> Config:
@@ -60,6 +76,36 @@ def moved(config: Config, device: str) -> Config:
     if not has_precision(config.engine.precision, device_of(device)):
         changes["precision"] = "fp32"
     return config.model_copy(update={"engine": config.engine.model_copy(update=changes)})
+
+
+def on_engine(config: Config, engine: Mapping[str, Any]) -> Config:
+    """The configuration on another engine, or with other settings of its own: results are the same to the last bit.
+
+    What all engines have, such as the precision, stays.
+    """
+    if not engine:
+        return config
+    before = config.engine.model_dump()
+    if ENGINES.find(str(engine.get("name", before["name"])), "engine").name != before["name"]:
+        before = {key: before[key] for key in EngineOptions.model_fields}
+    return check({**config.model_dump(), "engine": {**before, **engine}})
+
+
+def require_engine(config: Config) -> None:
+    """Refuse an engine that cannot be reached, before anything is written."""
+    if isinstance(config.engine, RayOptions):
+        from equipoise.engine.ray_cluster import require
+
+        require(config.engine)
+
+
+def require_engine_again(config: Config) -> None:
+    """The same for a run that is resumed, which may go on elsewhere."""
+    try:
+        require_engine(config)
+    except (ConfigError, EngineError) as error:
+        fix = f"{error.fix}; or resume it on another engine: `--engine local`"
+        raise type(error)(error.what, where=error.where, fix=fix) from error
 
 
 def here(config: Config) -> Config:

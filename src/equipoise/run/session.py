@@ -23,7 +23,15 @@ from equipoise.run.checkpoint import unpack
 from equipoise.run.extend import extended, extension, lengthened
 from equipoise.run.guard import healed
 from equipoise.run.loop import first_snapshot
-from equipoise.run.placed import moved, repeated
+from equipoise.run.placed import (
+    WHERE_IT_BEGAN,
+    Elsewhere,
+    moved,
+    on_engine,
+    repeated,
+    require_engine,
+    require_engine_again,
+)
 from equipoise.run.state import Snapshot
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
@@ -39,6 +47,7 @@ def start(store: Store, request: Request, watch: Watch, member: Membership = ALO
 def prepared(request: Request) -> Federation:
     """The federation of a request; a wrong one is refused here, before anything is written."""
     limits(request.config.limits)
+    require_engine(request.config)
     return build(request.config, request.data_path)
 
 
@@ -58,12 +67,12 @@ def resume(
     watch: Watch,
     data_path: Path | None = None,
     rounds: int | str | None = None,
-    device: str | None = None,
+    elsewhere: Elsewhere = WHERE_IT_BEGAN,
 ) -> None:
     """Resume a run that was stopped, killed or failed, from its newest complete checkpoint.
 
-    `rounds`, a total or "+20", makes the run longer; a finished run can then be resumed, too. `device` is another
-    device than the one that the run began on.
+    `rounds`, a total or "+20", makes the run longer; a finished run can then be resumed, too. `elsewhere` names
+    another device or engine than the one that the run began on.
     """
     if run.status == "done" and rounds is None:
         fix = "start a new run, or give more rounds: `equipoise resume RUN --rounds +20`"
@@ -78,7 +87,9 @@ def resume(
             return
         so_far = [recorded.event for recorded in read.events(store, run.run_id)]
         config = check(run.config) if rounds is None else extended(run, so_far, rounds)
-        federation = build(_on_its_device(healed(config, so_far), so_far, device), folder)
+        config_here = on_engine(healed(config, so_far), elsewhere.engine)
+        federation = build(_on_its_device(config_here, so_far, elsewhere.device), folder)
+        require_engine_again(federation.config)
         here = require_same_data(run, federation, folder)
         server = run.environment.get("predict", here["predict"])  # a healed run may have got another one later
         if rounds is None:
@@ -88,7 +99,8 @@ def resume(
             write.extend(store, longer, extension(store, run, config))
         snapshot, first = _newest(store, run.run_id, federation)
         text = f"was {was}; goes on after {first} of {federation.config.steps} checkpoints"
-        events = [Event("resumed", text), *changes_of(run.environment, here), *_device_changed(config, federation)]
+        moves = [*_device_changed(config, federation), *_engine_changed(config, federation)]
+        events = [Event("resumed", text), *changes_of(run.environment, here), *moves]
         write.add_events(store, run.run_id, events)
         carry_on(store, run.run_id, federation, snapshot, first, watch)
 
@@ -112,6 +124,12 @@ def _device_changed(before: Config, federation: Federation) -> list[Event]:
     precision = federation.config.engine.precision
     text = f"from {was} to {now}, in {precision}: the last bits differ from those of a run on one device"
     return [] if was == now else [Event("device-changed", text, detail={"before": was, "device": now})]
+
+
+def _engine_changed(before: Config, federation: Federation) -> list[Event]:
+    was, now = before.engine.name, federation.config.engine.name
+    text = f"from {was} to {now}, which gives the same numbers"
+    return [] if was == now else [Event("engine-changed", text, detail={"before": was, "engine": now})]
 
 
 def _newest(store: Store, run_id: str, federation: Federation) -> tuple[Snapshot, int]:

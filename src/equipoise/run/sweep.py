@@ -11,15 +11,16 @@ the process that runs it, and other processes wait for its result. A claim ends 
 from __future__ import annotations
 
 import json
-import selectors
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from equipoise import __version__
-from equipoise.engine.wire import Child, receive, send
+from equipoise.data.source import data_folder
+from equipoise.run.cell_processes import Answer, CellProcesses, CellWorkers
 from equipoise.run.grid import Grid
 from equipoise.run.placed import placed
 from equipoise.run.places import Contents, Place, is_here, place_of, trained_clients
@@ -34,11 +35,13 @@ POLL = 1.0
 Follow = Callable[[Sequence[Place]], None]
 
 
-def sweep(store: Store, location: str, grid: Grid, jobs: int, follow: Follow) -> list[Place]:
-    """The final state of every cell; `follow` is called whenever a state may have changed."""
+def sweep(store: Store, location: str, grid: Grid, workers: int | CellWorkers, follow: Follow) -> list[Place]:
+    """The final state of every cell; `follow` is called whenever a state may have changed. `workers` are processes of
+    this machine, by their number, or others."""
+    crew = CellProcesses(workers) if isinstance(workers, int) else workers
     name = name_of(store, grid)
     cells = [replace(cell, config=placed(cell.config)) for cell in grid.cells]
-    under_way = Sweep(store, location, replace(grid, name=name, cells=cells), jobs)
+    under_way = Sweep(store, location, replace(grid, name=name, cells=cells), crew)
     with Claims(store) as claims:
         try:
             while under_way.is_going:
@@ -71,14 +74,15 @@ def _members(store: Store, name: str, places: Sequence[Place]) -> list[tuple[str
 class Sweep:
     """The cells of a grid, the workers of this process, and the cells that are left."""
 
-    def __init__(self, store: Store, location: str, grid: Grid, jobs: int) -> None:
-        self.store, self.location, self.grid, self.jobs = store, location, grid, jobs
+    def __init__(self, store: Store, location: str, grid: Grid, workers: CellWorkers) -> None:
+        self.store, self.location, self.grid, self.workers = store, location, grid, workers
         self.contents = Contents(grid)
         self.places = [place_of(store, cell, self.contents) for cell in grid.cells]
         self.trained = trained_clients(store, grid, self.contents)
         self.waiting = [i for i, place in enumerate(self.places) if place.state == "waiting"]
-        self.idle: list[Child] = []
-        self.busy: dict[int, tuple[Child, int]] = {}
+        self.busy: dict[int, int] = {}
+        """Keys of the workers' tasks, and their cells."""
+        self.losses: Counter[int] = Counter()
 
     @property
     def is_going(self) -> bool:
@@ -88,7 +92,7 @@ class Sweep:
         """Give unclaimed cells to idle workers, and take over the results of cells that other processes finished."""
         self._let_go(claims)
         for i in list(self.waiting):
-            if len(self.busy) == self.jobs:
+            if len(self.busy) >= self.workers.n:
                 return
             if _training(self.places[i]) in self._under_way() or not claims.take(self._key(i)):
                 continue
@@ -103,31 +107,27 @@ class Sweep:
         """Collect results of workers; if none is working, wait for other processes."""
         if not self.busy:
             time.sleep(POLL if self.waiting else 0)
-        for number in _ready(self.busy) if self.busy else []:
-            child, i = self.busy.pop(number)
-            answer = receive(child.socket)
-            if answer is None:
-                child.kill()
-                error = f"its process died (exit code {child.process.returncode})"
-                self.places[i] = replace(self.places[i], state="failed", error=error)
-            else:
-                self.idle.append(child)
-                self.places[i] = replace(self.places[i], **json.loads(answer))
-                self._note_clients(i)
+        for answer in self.workers.answers() if self.busy else []:
+            self._take(self.busy.pop(answer.key), answer)
+
+    def _take(self, i: int, answer: Answer) -> None:
+        if answer.data is not None:
+            self.places[i] = replace(self.places[i], **json.loads(answer.data))
+            self._note_clients(i)
+        elif self.losses[i] < self.workers.retries:
+            self.losses[i] += 1
+            self.places[i] = place_of(self.store, self.places[i].cell, self.contents)
+            self.waiting.append(i)
+        else:
+            self.places[i] = replace(self.places[i], state="failed", error=answer.how)
 
     def close(self) -> None:
-        for child, _ in self.busy.values():
-            child.process.terminate()
-        for child in [*self.idle, *(child for child, _ in self.busy.values())]:
-            child.close()
+        self.workers.close()
 
     def _begin(self, i: int) -> None:
-        child = self.idle.pop() if self.idle else Child("equipoise.run.cell")
-        self.places[i] = replace(self.places[i], state="running")
-        self.busy[child.socket.fileno()] = (child, i)
-        with suppress(ConnectionError):  # a dead child is noticed when it is waited for
-            place = self.places[i]
-            send(child.socket, _order(self.location, self.grid, place, _source(self.trained, place)))
+        place = self.places[i]
+        self.places[i] = replace(place, state="running")
+        self.busy[self.workers.begin(_order(self.location, self.grid, place, _source(self.trained, place)))] = i
 
     def _note_clients(self, i: int) -> None:
         """Cells that differ only in their server can use the clients of a finished one, if its files are here."""
@@ -150,11 +150,11 @@ class Sweep:
 
     def _under_way(self) -> set[str | None]:
         """Training hashes of the cells that are being trained here."""
-        return {_training(self.places[i]) for _, i in self.busy.values()} - {None}
+        return {_training(self.places[i]) for i in self.busy.values()} - {None}
 
     def _let_go(self, claims: Claims) -> None:
         """Release the claims that no cell of this process needs any more."""
-        needed = {self._key(i) for i in [*self.waiting, *(i for _, i in self.busy.values())]}
+        needed = {self._key(i) for i in [*self.waiting, *(i for i in self.busy.values())]}
         for key in claims.taken - needed:
             claims.release(key)
 
@@ -170,20 +170,15 @@ def _source(trained: Mapping[str, str], place: Place) -> str | None:
 
 
 def _order(location: str, grid: Grid, place: Place, clients_of: str | None) -> bytes:
+    """What a worker is told, which may have another working directory and other variables."""
+    folder = data_folder(grid.data_path)
     order: dict[str, Any] = {
-        "store": location,
+        "store": location if "://" in location else str(Path(location).resolve()),
         "config": place.cell.config.model_dump(),
         "run_id": place.run_id,
         "clients_of": clients_of,
         "sweep": grid.name,
         "cell": place.cell.label,
-        "data_path": str(grid.data_path) if grid.data_path else None,
+        "data_path": str(folder.resolve()) if folder else None,
     }
     return json.dumps(order).encode()
-
-
-def _ready(busy: dict[int, tuple[Child, int]]) -> list[int]:
-    with selectors.DefaultSelector() as selector:
-        for number in busy:
-            selector.register(number, selectors.EVENT_READ)
-        return [key.fd for key, _ in selector.select(timeout=1.0)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
-from equipoise.run import sweep as room
+from equipoise.run import cell_processes as room
 from equipoise.run.places import Place
 from tests.commands import CellHere
 

@@ -9,6 +9,7 @@ from equipoise.core.errors import ClientError, EngineError
 from equipoise.core.values import ClientFailure, ClientUpdate
 from equipoise.engine import processes
 from equipoise.engine.processes import Processes
+from equipoise.engine.schedule import Schedule
 from tests.conftest import assert_same_update
 
 from .conftest import BAD_CLIENT, a_site, tasks_of
@@ -162,7 +163,7 @@ def test_a_worker_that_hangs_before_it_has_read_its_task_is_no_hang_of_ours(engi
 
 def test_nobody_is_left_after_close():
     engine = start("engine.workers=2")
-    engine._give_out(processes.deque([(0, 0), (1, 0)]), [[task] for task in tasks_of(a_site(), (0, 1))])
+    engine._give_out(Schedule.of(a_site(), tasks_of(a_site(), (0, 1))))
     pids = engine.pids()
     assert len(pids) == 2
     engine.close()

@@ -9,7 +9,7 @@ import pytest
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.local import Local
 from equipoise.kind.site import Site
-from equipoise.run import sweep
+from equipoise.run import cell_processes
 from equipoise.run.state import Record
 from equipoise.run.watch import Nobody
 from equipoise.store.database import Store, open_store
@@ -30,7 +30,7 @@ def store(location) -> Iterator[Store]:
 @pytest.fixture
 def cells_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cells of a sweep are run by threads of this process."""
-    monkeypatch.setattr(sweep, "Child", CellHere)
+    monkeypatch.setattr(cell_processes, "Child", CellHere)
 
 
 def rows_of(record: Record, name: str) -> dict[int | None, float]:

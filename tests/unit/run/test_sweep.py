@@ -4,14 +4,16 @@ import json
 import os
 import signal
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from equipoise.config.loader import Request
 from equipoise.core.errors import ConfigError
 from equipoise.kind.samples import build as samples
-from equipoise.run import places
+from equipoise.run import cell_processes, places
 from equipoise.run import sweep as module
+from equipoise.run.cell_processes import CellProcesses
 from equipoise.run.grid import Cell, Grid
 from equipoise.run.session import start
 from equipoise.run.sweep import sweep
@@ -34,12 +36,12 @@ def children(monkeypatch):
     """Every process the sweep starts."""
     started = []
 
-    class Counted(module.Child):
+    class Counted(cell_processes.Child):
         def __init__(self, *arguments):
             super().__init__(*arguments)
             started.append(self)
 
-    monkeypatch.setattr(module, "Child", Counted)
+    monkeypatch.setattr(cell_processes, "Child", Counted)
     return started
 
 
@@ -114,7 +116,7 @@ def test_a_cell_that_somebody_else_is_running_is_waited_for(store, location):
 
     class PredictionCache(Nobody):
         def checkpoint(self, record) -> None:
-            under_way = module.Sweep(store, location, a_grid(("a", "seed=1")), 1)
+            under_way = module.Sweep(store, location, a_grid(("a", "seed=1")), CellProcesses(1))
             with Claims(store) as claims:
                 under_way.give_out(claims)
             seen.append((under_way.places[0].state, under_way.waiting, len(under_way.busy)))
@@ -125,7 +127,7 @@ def test_a_cell_that_somebody_else_is_running_is_waited_for(store, location):
 
 def test_a_cell_that_another_process_has_claimed_is_taken_from_it_when_it_is_done(store, location, monkeypatch):
     grid = a_grid(("a", "seed=1"))
-    under_way, naps = module.Sweep(store, location, grid, 1), []
+    under_way, naps = module.Sweep(store, location, grid, CellProcesses(1)), []
     monkeypatch.setattr(module.time, "sleep", naps.append)
     with Claims(store) as theirs, Claims(store) as ours:
         assert theirs.take(under_way._key(0))
@@ -159,7 +161,7 @@ def test_an_order_says_all_a_cell_needs(tmp_path, store):
     grid = Grid("s", a_grid(("a", "seed=1")).cells, tmp_path)
     order = module._order("x.db", grid, module.Place(grid.cells[0], run_id="r-1"), "r-0")
     assert json.loads(order) == {
-        "store": "x.db",
+        "store": str(Path("x.db").resolve()),
         "config": grid.cells[0].config.model_dump(),
         "run_id": "r-1",
         "clients_of": "r-0",

@@ -9,6 +9,7 @@ import pytest
 
 from equipoise.config.loader import Request
 from equipoise.run import sweep as module
+from equipoise.run.cell_processes import CellProcesses
 from equipoise.run.grid import Cell, Grid
 from equipoise.run.session import start
 from equipoise.run.sweep import sweep
@@ -101,9 +102,9 @@ def test_clients_that_are_being_trained_are_waited_for(store, location, monkeypa
 
     def busy(self, i):
         self.places[i] = replace(self.places[i], state="running")
-        self.busy[-1 - i] = (None, i)
+        self.busy[-1 - i] = i
 
-    under_way = module.Sweep(store, location, Grid("s", cells, None), 5)
+    under_way = module.Sweep(store, location, Grid("s", cells, None), CellProcesses(5))
     with Here(store) as claims:
         under_way.give_out(claims)
     assert begun == [0, 2, 3, 4]

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def finished(study: str, seeds: int, store: StoreAt, progress: FollowsSweep) -> SweepHandle:
     """The study with every run done. What an earlier demo has run is not run again."""
-    from equipoise.api.sweep import carry_out
+    from equipoise.api.sweep import Workers, carry_out
     from equipoise.run.grid import load_grid
 
-    found = carry_out(load_grid(study, seeds=str(seeds)), store, None, progress)
+    found = carry_out(load_grid(study, seeds=str(seeds)), store, Workers(), progress)
     if found.failed:
         first, n = found.failed[0], len(found.places)
         what = (

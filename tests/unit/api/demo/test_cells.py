@@ -7,7 +7,7 @@ import pytest
 
 from equipoise.api.demo.cells import accuracies, final, finished, uploads, weights
 from equipoise.core.errors import EquipoiseError
-from equipoise.run import sweep as room
+from equipoise.run import cell_processes as room
 from equipoise.run.places import Place
 from tests.commands import CellHere
 
