@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
-from equipoise.config.choices import ItemScore, Prototypes, Schedule
+from equipoise.config.choices import CommonFeatures, ItemScore, Prototypes, Schedule
 from equipoise.core.loading import Plugin
 from equipoise.core.options import Options
 
@@ -190,6 +190,10 @@ class ServerOptions(Options):
         description="how clients' models are merged, a name or a block; default: the method's own merge",
     )
     predict: str | None = Field(None, description="how the server predicts; default: the method's own predictor")
+    common: CommonFeatures = Field(
+        "filters",
+        description="fixed features for predictors that ask for sums of such: random filters, or patches of photographs",
+    )
     personal: list[str] = Field([], description="groups of the model that stay with their client, never merged")
     sums: ItemScore | None = Field(
         None,

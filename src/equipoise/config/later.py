@@ -17,6 +17,7 @@ LATER: dict[str, Any] = {
     "client.terms": {},
     "server.aggregate": None,
     "server.sums": None,
+    "server.common": "filters",
 }
 
 
