@@ -17,7 +17,6 @@ import re
 import sys
 import types
 from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin

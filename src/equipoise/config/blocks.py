@@ -192,7 +192,7 @@ class ServerOptions(Options):
     predict: str | None = Field(None, description="how the server predicts; default: the method's own predictor")
     common: CommonFeatures = Field(
         "filters",
-        description="fixed features for predictors that ask for sums of such: random filters, or patches of photographs",
+        description="fixed features of predictors that ask for sums of such: random filters, or patches of photographs",
     )
     personal: list[str] = Field([], description="groups of the model that stay with their client, never merged")
     sums: ItemScore | None = Field(

@@ -1,9 +1,9 @@
 """Trained clients correct the closed form where fixed features leave classes close to each other.
 
-    p(x) ∝ q(x) · e(x)^w        e(x) = Σ_k g_k(x)·softmax over owned classes of logits_k(x)        q, g as in `common_gate`
+    p(x) ∝ q(x) · e(x)^w        e(x) = Σ_k g_k(x)·softmax over owned classes of logits_k(x)
 
-w = 0 is `common`, and w = 1 is `common-gate`. Where q is far from even, e^w cannot move it; where two classes are close,
-the clients decide. A class that nobody has gets 0, and e is at least 10⁻⁶ elsewhere.
+q and g are those of `common_gate`, which is w = 1; w = 0 is `common`. e is at least 10⁻⁶, so clients move the odds of
+two classes by a factor of four at most: they decide where q leaves it open. A class that nobody has gets 0.
 w = 0.1, chosen on validation.
 Source: ours.
 """

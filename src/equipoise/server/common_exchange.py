@@ -2,8 +2,8 @@
 
     x = [φ, f_1/‖f_1‖, …, f_K/‖f_K‖]        client k sends G_k, S_k        argmax of x·W, W as in `ridge`
 
-φ are the common fixed features. Every feature is standardised, and trained ones then count √β times: encoders know the
-images that they were trained on too well, so that their sums promise more than they keep. β = 0.1, chosen on validation.
+φ are the common fixed features. Every feature is standardised, and trained ones then count √β times: encoders know
+their own training images too well, so that their sums promise more than they keep. β = 0.1, chosen on validation.
 This is not one-shot. Source: ours.
 """
 

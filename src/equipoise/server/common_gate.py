@@ -3,8 +3,9 @@
     q(x) = softmax(T·(φ(x)·W + bias))          W in closed form from every client's sums of φ, as in `ridge`
     g_k(x) = Σ_c q_c(x)·n_kc/n_c               p(x) ∝ q(x) · Σ_k g_k(x)·softmax over owned classes of logits_k(x)
 
-φ are fixed features that everyone computes alike (`server.common`; random filters of the run's seed), so the sums travel in the one
-upload and q does not depend on how the data is split. `common` predicts with q alone, without the trained clients.
+φ are fixed features that everyone computes alike (`server.common`: random filters of the run's seed, or patches), so
+the sums travel in the one upload, and q does not depend on how the data is split. `common` predicts with q alone,
+without the trained clients.
 T = 10, chosen on validation.
 Source: ours.
 """

@@ -51,7 +51,7 @@ def client_sums(features: Tensor, own: OwnSamples) -> State:
 
 
 def solved(parts: Sequence[State], trust: Tensor | None = None) -> Tensor:
-    """W and, as its last row, the bias: [D + 1, C], from the sums of all clients; standardised features times `trust`."""
+    """W and, as its last row, the bias: [D + 1, C], from the sums of all clients; with `trust` D is divided by it."""
     names = ("gram", "classes", "features", "counts")
     gram, classes, features, counts = totals = [
         torch.stack([part[name].double() for part in parts]).sum(0) for name in names
@@ -73,7 +73,7 @@ def head_of(
     rounding: float = SINGLE,
     trust: Tensor | None = None,
 ) -> Tensor:
-    """The head, from sums whose Gram matrix may be overwritten; `rounding` is ε. With `trust` D is divided by it."""
+    """The head, from sums whose Gram matrix may be overwritten; `rounding` is ε, `trust` as above."""
     n = counts.sum()
     scale = (gram.diagonal() / n - (features / n).square()).clamp_min(1e-12).sqrt()
     scale[scale.square() <= CONSTANT * gram.diagonal() / n] = torch.inf

@@ -8,9 +8,7 @@ from equipoise.core.registry import PREDICTS, SUMMARIES
 PREDICTS.declare("common-gate", "equipoise.server.common_gate:common_gate")
 PREDICTS.declare("common", "equipoise.server.common_gate:common")
 PREDICTS.declare("common-correction", "equipoise.server.common_correction:common_correction")
-PREDICTS.declare(
-    "common-exchange", "equipoise.server.common_exchange:common_exchange", traits=(SECOND_EXCHANGE,)
-)
+PREDICTS.declare("common-exchange", "equipoise.server.common_exchange:common_exchange", traits=(SECOND_EXCHANGE,))
 PREDICTS.declare("energy-gate", "equipoise.server.energy_gate:energy_gate")
 PREDICTS.declare("feature-average", "equipoise.server.feature_average:feature_average", traits=(PROTOTYPES,))
 PREDICTS.declare("anchors", "equipoise.server.feature_average:anchors", traits=(PROTOTYPES,))
