@@ -30,7 +30,7 @@ class FusedRuns:
     source: RunHandle
     """The run whose clients they use."""
     servers: tuple[dict[str, Any], ...]
-    """{run_id, merge, predict, common, exchanges, merged, validation, …} of each, as `equipoise fuse --json` prints them."""
+    """{run_id, merge, predict, common, exchanges, merged, validation, …} of each, as in `equipoise fuse --json`."""
 
     @property
     def runs(self) -> list[RunHandle]:
