@@ -118,6 +118,7 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("servers", "one item per pair of a merge and a predict, in the order given"),
         ("servers[].run_id", "the fused run, which `show` and `compare` take like any other"),
         ("servers[].merge, servers[].predict", "the pair; see [servers](servers.md)"),
+        ("servers[].common", "filters or patches: the fixed features of predictors that use such"),
         ("servers[].exchanges", "1, or 2 where the clients are needed a second time"),
         ("servers[].merged, servers[].validation", "accuracy on test and on validation, as shares of one"),
         (

@@ -61,6 +61,7 @@ def test_servers_predict_rows(predict: str) -> None:
     [
         (("model=cnn",), "'cnn' is not for tabular rows; data 'wine' holds tabular rows: one of linear, mlp"),
         (("client.augment=two-view",), "is for images, and data 'wine' holds tabular rows"),
+        (("server.common=patches",), "is for images, and data 'wine' holds tabular rows"),
         (("scenario.shift=blur",), "is for images, and data 'wine' holds tabular rows"),
     ],
 )

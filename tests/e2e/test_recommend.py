@@ -174,6 +174,6 @@ def test_sums_are_added_to_a_finished_recommender(equipoise: Equipoise) -> None:
     assert all(0 <= server["weight"] <= 1 for server in fused["servers"])
     assert "weight: of the sums beside the model" in equipoise("fuse", run["run_id"], "--sums", "blend").out
     both = equipoise("fuse", run["run_id"], "--sums", "blend", "--predict", "energy-gate", code=2)
-    assert "give sums alone, or merge and predict" in both.err
+    assert "give sums alone, or the others" in both.err
     unknown = equipoise("fuse", run["run_id"], "--sums", "markow", code=2)
     assert "'markov', 'ridge' or 'blend'" in unknown.err

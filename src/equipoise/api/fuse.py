@@ -30,7 +30,7 @@ class FusedRuns:
     source: RunHandle
     """The run whose clients they use."""
     servers: tuple[dict[str, Any], ...]
-    """{run_id, merge, predict, exchanges, merged, validation, …} of each, as `equipoise fuse --json` prints them."""
+    """{run_id, merge, predict, common, exchanges, merged, validation, …} of each, as in `equipoise fuse --json`."""
 
     @property
     def runs(self) -> list[RunHandle]:
@@ -79,6 +79,7 @@ def fuse(
     *,
     merge: str | Iterable[str] | None = None,
     predict: str | Iterable[str] | None = None,
+    common: str | None = None,
     sums: str | Iterable[str] | None = None,
     path: str | Path | None = None,
     store: StoreAt = None,
@@ -92,6 +93,7 @@ def fuse(
         run: a run, its id, the beginning of one, or "latest".
         merge: "plain", "unit" or "counts", or several of them; the run's own unless given.
         predict: a name of `eq.PREDICTS`, several of them, or "all" that the method allows; the run's own unless given.
+        common: "filters" or "patches", the fixed features of predictors that use such; the run's own unless given.
         sums: of a recommender: "markov", "ridge" or "blend", or several of them, each added to the model's scores.
         path: the data folder, if it has moved.
     """
@@ -104,10 +106,10 @@ def fuse(
     with existing(source.store) as opened, kept_torch_settings():
         record = find_run(opened, source.id)
         if sums is not None:
-            require_alone(merge, predict)
+            require_alone(merge, predict, common)
             ids = fuse_sums(opened, record, _several(sums), folder)
             return FusedRuns(source, tuple(line_with_sums(opened, find_run(opened, run_id)) for run_id in ids))
-        servers = servers_of(record, _several(merge), _several(predict))
+        servers = servers_of(record, _several(merge), _several(predict), common)
         ids = fuse_all(opened, record, servers, folder)
         return FusedRuns(source, tuple(line_of(opened, find_run(opened, run_id)) for run_id in ids))
 
@@ -116,12 +118,12 @@ def _several(names: str | Iterable[str] | None) -> list[str]:
     return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
-def require_alone(merge: object, predict: object) -> None:
+def require_alone(*others: object) -> None:
     from equipoise.core.errors import ConfigError
 
-    if merge is not None or predict is not None:
-        what = "sums are for recommenders, merge and predict for labelled samples"
-        raise ConfigError(what, where="fuse", fix="give sums alone, or merge and predict")
+    if any(other is not None for other in others):
+        what = "sums are for recommenders, merge, predict and common for labelled samples"
+        raise ConfigError(what, where="fuse", fix="give sums alone, or the others")
 
 
 def line_with_sums(store: Store, run: Run) -> dict[str, Any]:
@@ -147,6 +149,7 @@ def line_of(store: Store, run: Run) -> dict[str, Any]:
         "run_id": run.run_id,
         "merge": config.server.merge or "plain",
         "predict": predict,
+        "common": config.server.common,
         "exchanges": 2 if needs_second_exchange(predict) else 1,
         **{name.removeprefix("accuracy/"): metrics.get(name) for name in FIGURES},
         "probability_ensemble": metrics.get(f"accuracy/merged/{RIVAL}"),

@@ -14,6 +14,7 @@ BESIDE = ("best_client", "probability_ensemble", "probe")
 """References for every server."""
 MERGE = typer.Option("--merge", help="plain, unit or counts; may be given several times.", show_default=False)
 PREDICT = typer.Option("--predict", help="A predictor, or `all`; may be given several times.", show_default=False)
+COMMON = typer.Option("--common", help="filters or patches: the fixed features of common-….", show_default=False)
 SUMS = typer.Option("--sums", help="markov, ridge or blend: users' sums beside a recommender.", show_default=False)
 
 
@@ -21,6 +22,7 @@ def fuse(
     run: Annotated[str, typer.Argument(help="A finished run: its id, or `latest`.", show_default=False)],
     merge: Annotated[list[str] | None, MERGE] = None,
     predict: Annotated[list[str] | None, PREDICT] = None,
+    common: Annotated[str | None, COMMON] = None,
     sums: Annotated[list[str] | None, SUMS] = None,
     path: Annotated[Path | None, typer.Option("--path", help="Data folder, if it has moved.")] = None,
     store: StoreAt = None,
@@ -39,12 +41,14 @@ def fuse(
 
       equipoise fuse latest --predict all --json
 
+      equipoise fuse latest --predict common --predict common-correction --common patches
+
       equipoise fuse latest --sums blend
     """
     from equipoise.api.choose import open_run
     from equipoise.api.fuse import fuse as fuse_all
 
-    fused = fuse_all(open_run(run, store=store), merge=merge, predict=predict, sums=sums, path=path)
+    fused = fuse_all(open_run(run, store=store), merge=merge, predict=predict, common=common, sums=sums, path=path)
     if as_json:
         print_json({"run_id": fused.source.id, "servers": list(fused.servers)})
     elif sums:
@@ -64,10 +68,11 @@ def print_table(lines: Sequence[dict[str, Any]]) -> None:
     table = Table("merge", "predict", "accuracy", "validation", run_id, box=None, header_style="bold")
     best = best_of(lines)
     for line in lines:
+        features = "  (patches)" if line["common"] == "patches" else ""
         second = "  (second exchange)" if line["exchanges"] > 1 else ""
         mark = " *" if line is best and len(lines) > 1 else ""
         figures = [f"{100 * line[name]:.2f} %" for name in ("merged", "validation")]
-        table.add_row(line["merge"], line["predict"] + second, figures[0] + mark, figures[1], line["run_id"])
+        table.add_row(line["merge"], line["predict"] + features + second, figures[0] + mark, figures[1], line["run_id"])
     console.print(table)
     beside = [f"{name.replace('_', ' ')} {100 * lines[0][name]:.2f} %" for name in BESIDE]
     console.print(f"beside: {' · '.join(beside)}", highlight=False)

@@ -44,6 +44,11 @@ class OwnSamples:
         """The outputs of each model on the summarised samples."""
         return [self._through(model) for model in self.models]
 
+    @cached_property
+    def common_features(self) -> Tensor:
+        """The common encoder's features of the summarised samples."""
+        return self._through(COMMON).features
+
     def pieces(self) -> Iterator[tuple[Tensor, Tensor]]:
         """The first model's features of everything, on its device, with labels, some samples at a time."""
         self.reader.device.load(self.network, self.models[0])

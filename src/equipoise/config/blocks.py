@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
-from equipoise.config.choices import ItemScore, Prototypes, Schedule
+from equipoise.config.choices import CommonFeatures, ItemScore, Prototypes, Schedule
 from equipoise.core.loading import Plugin
 from equipoise.core.options import Options
 
@@ -195,6 +195,10 @@ class ServerOptions(Options):
     )
     quorum: float = Field(
         0.5, gt=0, le=1, description="machines: least share of a step's clients that must have answered by then"
+    )
+    common: CommonFeatures = Field(
+        "filters",
+        description="fixed features of predictors that ask for sums of such: random filters, or patches of photographs",
     )
     personal: list[str] = Field([], description="groups of the model that stay with their client, never merged")
     sums: ItemScore | None = Field(

@@ -23,5 +23,7 @@ Weighting = Literal["instance", "none", "temperature", "after-mean"]
 """How surprise acts on the contrast: per sample, not at all, or two failures."""
 LossKind = Literal["unmet", "softmax", "sampled", "bpr"]
 """What the next item is compared with: items not met before, the whole catalogue, or items drawn."""
+CommonFeatures = Literal["filters", "patches"]
+"""The fixed features that clients and the server compute alike: random filters, or patches of photographs."""
 ItemScore = Literal["markov", "ridge", "blend"]
 """What ranks items in closed form: the table of transitions, the ridge on windows, or both."""

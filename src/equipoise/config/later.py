@@ -19,6 +19,7 @@ LATER: dict[str, Any] = {
     "server.sums": None,
     "server.deadline": None,
     "server.quorum": 0.5,
+    "server.common": "filters",
 }
 
 

@@ -25,6 +25,6 @@ KINDS.register("features", module=__name__)(
         show="equipoise.cli.data_report:print_samples",
         unpublished="equipoise.data.feature_file:UNPUBLISHED",
         figures=figures("partition accuracy losses lam gradients clients recall geometry features"),
-        unread=("client.augment", "scenario.shift"),
+        unread=("client.augment", "scenario.shift", "server.common"),
     )
 )

@@ -19,6 +19,7 @@ KINDS.register("images", module=__name__)(
         plain_loss="equipoise.objective.classify:plain_loss",
         inputs="equipoise.data.inputs:PixelInputs",
         common_encoder="equipoise.models.filters:common_encoder",
+        patch_encoder="equipoise.models.patches:common_encoder",
         content="equipoise.kind.samples.build:content",
         content_key="equipoise.kind.samples.build:content_key",
         describe="equipoise.kind.samples.describe:describe_images",

@@ -35,6 +35,7 @@ KINDS.register("interactions", module=__name__)(
             "evaluate.batch",
             "evaluate.beside",
             "evaluate.train_images",
+            "server.common",
             "scenario.label_noise",
             "scenario.shift",
             "scenario.strength",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise.config.blocks import DataOptions
+from equipoise.config.choices import CommonFeatures
 from equipoise.core.errors import PluginError
 
 
@@ -49,8 +50,14 @@ class Kind:
     """A `data.known.Known` for sets without published facts: the user's own, or a plugin's."""
     figures: tuple[str, ...]
     """The report's figures, in their order: (source, words) → figures, as import paths."""
+    patch_encoder: str = ""
+    """(shape, seed) → patches of photographs as such features; empty where samples are no images."""
     unread: tuple[str, ...] = ()
     """Settings that have no effect for this kind of data."""
+
+    def common(self, features: CommonFeatures) -> Any:
+        """What makes the fixed features of that name."""
+        return self.load("patch_encoder" if features == "patches" else "common_encoder")
 
     def load(self, member: str) -> Any:
         """The function or class behind a member, as in `kind.load("build")`."""

@@ -44,6 +44,6 @@ KINDS.register("tabular", module=__name__)(
         show="equipoise.cli.data_report:print_samples",
         unpublished="equipoise.data.tabular:UNPUBLISHED",
         figures=figures("partition accuracy losses lam gradients clients recall geometry features"),
-        unread=("client.augment", "scenario.shift"),
+        unread=("client.augment", "scenario.shift", "server.common"),
     )
 )

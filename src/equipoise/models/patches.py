@@ -28,6 +28,8 @@ from equipoise.models.settings import PatchesOptions
 
 SMALL, FOR_SMALL, FOR_OTHERS = 16, (200, 3), (1250, 6)
 """Below how many pixels an image is small; number and size of filters if it is, and if not."""
+COMMON_FILTERS = 400
+"""Most filters of the features for `server.common`."""
 EPSILON, GAMMA = 0.15, 0.1
 """ε, in units of the pixels' variance, and γ."""
 N_PATCHES, N_CROPS = 40_000, 4_000
@@ -42,6 +44,14 @@ def patches(options: PatchesOptions, shape: tuple[int, int, int], n_classes: int
     """A linear head on the fixed features."""
     encoder = PatchFeatures(fixed(planned(options, shape), shape))
     return Classifier(Mirrored(encoder) if options.mirror else encoder, encoder.n_features, n_classes)
+
+
+def common_encoder(shape: tuple[int, int, int], seed: int) -> nn.Module:
+    """The features for servers that add them to trained clients: fewer, since each client's sums are kept. No seed has
+    a part in them."""
+    plan = planned(PatchesOptions(), shape)
+    few = plan._replace(filters=min(COMMON_FILTERS, plan.filters))
+    return Mirrored(PatchFeatures(fixed(few, shape)))
 
 
 class Settings(NamedTuple):

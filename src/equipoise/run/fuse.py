@@ -51,25 +51,27 @@ RIVAL = "probability-ensemble"
 
 @dataclass(frozen=True)
 class Server:
-    """A merge and a predictor; None keeps the run's own."""
+    """A merge, a predictor and its common features; None keeps the run's own."""
 
     merge: str | None = None
     predict: str | None = None
+    common: str | None = None
 
     def on(self, config: Config) -> Config:
         """The configuration with this server."""
-        chosen = {key: value for key, value in (("merge", self.merge), ("predict", self.predict)) if value is not None}
+        given = {"merge": self.merge, "predict": self.predict, "common": self.common}
+        chosen = {key: value for key, value in given.items() if value is not None}
         name = "-".join([config.name, *chosen.values()])
         return check(config.model_dump() | {"name": name, "server": config.server.model_dump() | chosen})
 
 
-def servers_of(run: Run, merges: Sequence[str], predicts: Sequence[str]) -> list[Server]:
-    """Every pair of the two; `all` stands for every predictor that the method allows."""
+def servers_of(run: Run, merges: Sequence[str], predicts: Sequence[str], common: str | None = None) -> list[Server]:
+    """Every pair of the two, with these common features; `all` stands for every predictor that the method allows."""
     config = check(run.config)
     names: Sequence[str | None] = predicts or (None,)
     if "all" in names:
         names = [entry.name for entry in PREDICTS if _is_possible(Server(predict=entry.name), config)]
-    return [Server(merge, predict) for merge, predict in product(merges or (None,), names)]
+    return [Server(merge, predict, common) for merge, predict in product(merges or (None,), names)]
 
 
 def _is_possible(server: Server, config: Config) -> bool:
@@ -121,9 +123,10 @@ def fuse(store: Store, run: Run, servers: Sequence[Server], data_path: Path | No
         done = [found for found in runs_of(store, other) if (found.status, found.version) == ("done", run.version)]
         known |= {other.fingerprint(): found.run_id for found in done if found.environment["content"] == content}
     missing = {other.fingerprint(): other for other in wanted if other.fingerprint() not in known}
-    if missing:
-        with closing(load_clients(store, run, config, data_path)) as stored:
-            known |= {key: fuse_one(store, stored, other) for key, other in missing.items()}
+    for features in dict.fromkeys(other.server.common for other in missing.values()):
+        alike = {key: other for key, other in missing.items() if other.server.common == features}
+        with closing(load_clients(store, run, Server(common=features).on(config), data_path)) as stored:
+            known |= {key: fuse_one(store, stored, other) for key, other in alike.items()}
     return [known[other.fingerprint()] for other in wanted]
 
 

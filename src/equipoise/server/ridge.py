@@ -50,25 +50,35 @@ def client_sums(features: Tensor, own: OwnSamples) -> State:
     return {name: tensor.float() for name, tensor in found.items()}
 
 
-def solved(parts: Sequence[State]) -> Tensor:
-    """W and, as its last row, the bias: [D + 1, C], from the sums of all clients."""
+def solved(parts: Sequence[State], trust: Tensor | None = None) -> Tensor:
+    """W and, as its last row, the bias: [D + 1, C], from the sums of all clients; with `trust` D is divided by it."""
     names = ("gram", "classes", "features", "counts")
     gram, classes, features, counts = totals = [
         torch.stack([part[name].double() for part in parts]).sum(0) for name in names
     ]
-    key = blake2b(b"".join([repr(totals[1].shape).encode(), *(total.numpy().tobytes() for total in totals)])).digest()
-    head = _known.pop(key) if key in _known else head_of(gram, classes, features, counts)
+    given = totals if trust is None else [*totals, trust]
+    key = blake2b(b"".join([repr(totals[1].shape).encode(), *(total.numpy().tobytes() for total in given)])).digest()
+    head = _known.pop(key) if key in _known else head_of(gram, classes, features, counts, SINGLE, trust)
     _known[key] = head
     while len(_known) > KEPT:
         del _known[next(iter(_known))]
     return head
 
 
-def head_of(gram: Tensor, classes: Tensor, features: Tensor, counts: Tensor, rounding: float = SINGLE) -> Tensor:
-    """The head, from sums whose Gram matrix may be overwritten; `rounding` is ε."""
+def head_of(
+    gram: Tensor,
+    classes: Tensor,
+    features: Tensor,
+    counts: Tensor,
+    rounding: float = SINGLE,
+    trust: Tensor | None = None,
+) -> Tensor:
+    """The head, from sums whose Gram matrix may be overwritten; `rounding` is ε, `trust` as above."""
     n = counts.sum()
     scale = (gram.diagonal() / n - (features / n).square()).clamp_min(1e-12).sqrt()
     scale[scale.square() <= CONSTANT * gram.diagonal() / n] = torch.inf
+    if trust is not None:
+        scale = scale / trust
     gram.div_(scale).div_(scale[:, None])
     lost = rounding * float(gram.norm()) / len(gram) ** 0.5
     gram.addr_(features / scale / n, features / scale, alpha=-1)

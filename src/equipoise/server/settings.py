@@ -7,6 +7,8 @@ from equipoise.core.registry import PREDICTS, SUMMARIES
 
 PREDICTS.declare("common-gate", "equipoise.server.common_gate:common_gate")
 PREDICTS.declare("common", "equipoise.server.common_gate:common")
+PREDICTS.declare("common-correction", "equipoise.server.common_correction:common_correction")
+PREDICTS.declare("common-exchange", "equipoise.server.common_exchange:common_exchange", traits=(SECOND_EXCHANGE,))
 PREDICTS.declare("energy-gate", "equipoise.server.energy_gate:energy_gate")
 PREDICTS.declare("feature-average", "equipoise.server.feature_average:feature_average", traits=(PROTOTYPES,))
 PREDICTS.declare("anchors", "equipoise.server.feature_average:anchors", traits=(PROTOTYPES,))
@@ -33,6 +35,7 @@ PREDICTS.declare("typicality-gate", "equipoise.server.typicality_gate:typicality
 SUMMARIES.declare("energies", "equipoise.server.energy_gate:energies")
 SUMMARIES.declare("typicality", "equipoise.server.typicality_gate:energies_and_classes")
 SUMMARIES.declare("common-sums", "equipoise.server.common_gate:common_sums")
+SUMMARIES.declare("common-joint-sums", "equipoise.server.common_exchange:common_joint_sums")
 SUMMARIES.declare("joint-sums", "equipoise.server.statistics_exchange:joint_sums")
 SUMMARIES.declare("local-accuracy", "equipoise.server.local_accuracy:local_accuracy")
 SUMMARIES.declare("batch-statistics", "equipoise.server.recalibrate:batch_statistics")

@@ -46,7 +46,14 @@ def test_settings_that_contradict_each_other(raw, key, message):
 
 
 @pytest.mark.parametrize(
-    "given", ["client.augment=two-view", "server.predict=logit-ensemble", "evaluate.clients=3", "evaluate.beside=each"]
+    "given",
+    [
+        "client.augment=two-view",
+        "server.predict=logit-ensemble",
+        "server.common=patches",
+        "evaluate.clients=3",
+        "evaluate.beside=each",
+    ],
 )
 def test_settings_of_images_are_refused_where_histories_are_learnt_from(given):
     with pytest.raises(ConfigError) as caught:

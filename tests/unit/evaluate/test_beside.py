@@ -14,8 +14,8 @@ from equipoise.server.predict import Merged
 
 from .toys import always, asked, predictions
 
-ANY = {"common", "common-gate", "energy-gate", "logit-ensemble", "parameter-average", "probability-ensemble",
-       "statistics-exchange", "typicality-gate"}  # fmt: skip
+ANY = {"common", "common-correction", "common-exchange", "common-gate", "energy-gate", "logit-ensemble",
+       "parameter-average", "probability-ensemble", "statistics-exchange", "typicality-gate"}  # fmt: skip
 PROTOTYPES = {"anchors", "feature-average", "iffi", "iffi-published"}
 
 
@@ -85,6 +85,9 @@ def test_only_servers_that_ask_clients_are_told_anything(given, answers):
     assert report["statistics-exchange"] == 2 * (2 * 2 + 2 * 3 + 2 + 3) * 8
     # the same of 512 common features in single precision
     assert report["common"] == report["common-gate"] == 2 * (512 * 512 + 512 * 3 + 512 + 3) * 4
+    assert report["common-correction"] == report["common"]
+    # and of these beside the two trained ones
+    assert report["common-exchange"] == 2 * (514 * 514 + 514 * 3 + 514 + 3) * 4
     for name in ("parameter-average", "probability-ensemble", "logit-ensemble"):
         assert report[name] == 0
 

@@ -6,7 +6,17 @@ import torch
 
 from equipoise.data.photographs import crops
 from equipoise.models.build import build_model
-from equipoise.models.patches import EPSILON, GAMMA, PatchFeatures, Settings, fixed, planned, whitened_filters
+from equipoise.models.patches import (
+    COMMON_FILTERS,
+    EPSILON,
+    GAMMA,
+    PatchFeatures,
+    Settings,
+    common_encoder,
+    fixed,
+    planned,
+    whitened_filters,
+)
 from equipoise.models.settings import PatchesOptions
 
 SMALL = Settings(filters=3, size=3, cells=2, threshold=0.2, kept=None, directions="principal")
@@ -89,6 +99,15 @@ def test_the_runs_seed_has_no_part_in_the_features():
     options = PatchesOptions(filters=4, kept=3)
     one, other = (build_model(options, (3, 8, 8), 5, seed)(images).features for seed in (0, 1))
     assert torch.equal(one, other)
+
+
+def test_the_features_of_servers_are_those_of_the_first_filters_and_no_seed_has_a_part_in_them():
+    assert COMMON_FILTERS == 400
+    images = torch.randn(2, 1, 8, 8)
+    one, other = (common_encoder((1, 8, 8), seed)(images) for seed in (0, 1))
+    model = build_model(PatchesOptions(), (1, 8, 8), 5, 0)
+    assert torch.equal(one, other)
+    assert torch.equal(one, model(images).features)  # small images have fewer filters anyway
 
 
 def test_images_smaller_than_a_filter_are_padded():

@@ -65,6 +65,18 @@ def test_a_server_gives_exactly_what_the_run_recorded_beside_itself(trained):
             assert fused[key] == recorded[key], key
 
 
+def test_other_common_features_give_what_a_run_with_them_gives(trained):
+    store, run = trained
+    servers = servers_of(run, (), ("common", "common-exchange"), "patches")
+    assert servers == [Server(predict=name, common="patches") for name in ("common", "common-exchange")]
+    for server, run_id in zip(servers, fuse(store, run, servers), strict=True):
+        config = one_shot("method=fafi", "server.common=patches", f"server.predict={server.predict}")
+        assert last(store, run_id)["accuracy/merged"] == last(store, run_of(store, config).run_id)["accuracy/merged"]
+        assert read.find_run(store, run_id).config["server"]["common"] == "patches"
+    (filters,) = fuse(store, run, [Server(predict="common")])
+    assert last(store, filters)["bytes/told"] != last(store, fuse(store, run, servers[:1])[0])["bytes/told"]
+
+
 def test_the_fused_run_is_a_run_that_says_where_its_clients_came_from(trained):
     store, run = trained
     (run_id,) = fuse(store, run, [Server(predict="energy-gate")])

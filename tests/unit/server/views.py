@@ -53,12 +53,16 @@ def client(number: int, counts: Sequence[int], report: State | None = None, **pa
     return ClientUpdate(number, sum(counts), state, ClientState(state, report=report or {}), {}, list(counts))
 
 
-def own_samples(outputs: Sequence[ModelOutput], labels: Sequence[int], n_classes: int) -> OwnSamples:
-    """A client's samples with those labels, of which models have said that already."""
+def own_samples(
+    outputs: Sequence[ModelOutput], labels: Sequence[int], n_classes: int, common: Tensor | None = None
+) -> OwnSamples:
+    """A client's samples with those labels, of which models and the common encoder have said that already."""
     samples = Samples(np.zeros((len(labels), 0)), np.array(labels, dtype=np.int64))
     counts = np.bincount(samples.labels, minlength=n_classes)
     own = OwnSamples(None, None, [], samples, samples, counts, None)  # type: ignore[arg-type]
     own.__dict__["outputs"] = list(outputs)  # where the cached property would put them
+    if common is not None:
+        own.__dict__["common_features"] = common
     return own
 
 
@@ -73,7 +77,8 @@ def answers_to(predict: Predict, merged: Merged, training: Training) -> dict[int
         rows = list(training.owners[one.client])
         seen = [training.at(model, "own") for model in models.get(question.through, [one.model])]
         own = [ModelOutput(output.features[rows], output.logits[rows]) for output in seen]
-        found[one.client] = summary(own_samples(own, [training.labels[row] for row in rows], len(one.counts)))
+        common = training.at(COMMON, "own").features[rows] if training.common else None
+        found[one.client] = summary(own_samples(own, [training.labels[row] for row in rows], len(one.counts), common))
     return found
 
 

@@ -207,7 +207,7 @@ class SampleSite:
     @cached_property
     def common(self) -> nn.Module:
         """The encoder that nobody trains, on the device."""
-        found: nn.Module = self.config.kind.load("common_encoder")(self.shape, self.config.seed)
+        found: nn.Module = self.config.kind.common(self.config.server.common)(self.shape, self.config.seed)
         return found.to(self.device.torch_device)
 
     @cached_property
