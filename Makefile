@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 # two processes; the tests of a file stay together, because they share what was trained for them
 PYTEST := scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 10
 
-.PHONY: setup demo test test-all test-slow test-ray test-arithmetic test-device lint format bench bench-rivals docs golden kill-test study study-rec clean
+.PHONY: setup demo test test-all test-slow test-ray test-flower test-arithmetic test-device lint format bench bench-rivals docs golden kill-test study study-rec clean
 
 setup: $(VENV)/.ready
 
@@ -23,12 +23,16 @@ test: setup            ## every test that takes seconds; SQLite, and PostgreSQL 
 	$(PYTEST)
 
 test-all: setup        ## the slow ones too
-	$(PYTEST) -m 'not ray'
-	$(MAKE) test-ray
+	$(PYTEST) -m 'not ray and not flower'
+	$(MAKE) test-ray test-flower
 
 test-ray: setup        ## on Ray clusters that the tests start and kill; installs the extra
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgres,ray]'
 	$(BIN)/python -m pytest -m ray --durations 10 tests/cluster
+
+test-flower: setup     ## a server and machines with their own data, as processes; installs the extra
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgres,flower]'
+	$(BIN)/python -m pytest -m flower --durations 10 tests/flower
 
 test-slow: setup       ## the slow ones alone
 	$(PYTEST) -m slow

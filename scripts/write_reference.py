@@ -113,6 +113,11 @@ JSON: dict[str, list[tuple[str, str]]] = {
     "sweep": SWEEP_JSON,
     "demo": DEMO_JSON,
     "compare": COMPARE_JSON,
+    "federation status": [
+        ("[].name", "the machine's name, from its key"),
+        ("[].status", "online, offline, or registered: it was never there"),
+        ("[].says", "its versions and data, why it takes no part, or that it is late; empty if it was not asked"),
+    ],
     "fuse": [
         ("run_id", "the run whose clients were fused"),
         ("servers", "one item per pair of a merge and a predict, in the order given"),

@@ -9,7 +9,7 @@ from scripts.study.page import table
 from scripts.study.read import Study, percent
 
 TITLE = "Accuracy and bytes of one upload in closed form: CIFAR-10, five clients, α 0.05"
-CLIENTS, RAW = 5, 45_000 * 32 * 32 * 3
+N_CLIENTS, RAW = 5, 45_000 * 32 * 32 * 3
 """RAW: bytes of all clients' images as they are stored; the fifth part is a client's."""
 
 
@@ -21,14 +21,14 @@ def parts(study: Study) -> list[str]:
     points = {label: (_sent(study, label), fmean(study.server(label, "accuracy/merged"))) for label in study.labels}
     return [
         table(["", "accuracy", "MB up, a client", "of its images' bytes"], rows),
-        figures.scattered(points, RAW / CLIENTS / 1e6, "figures/upload.svg"),
+        figures.scattered(points, RAW / N_CLIENTS / 1e6, "figures/upload.svg"),
     ]
 
 
 def _sent(study: Study, label: str) -> float:
     """Megabytes that a client sends, on average."""
-    return fmean(study.server(label, "bytes/up")) / CLIENTS / 1e6
+    return fmean(study.server(label, "bytes/up")) / N_CLIENTS / 1e6
 
 
 def _beside(study: Study, label: str) -> str:
-    return f"{_sent(study, label) / (RAW / CLIENTS / 1e6):.2f} ×"
+    return f"{_sent(study, label) / (RAW / N_CLIENTS / 1e6):.2f} ×"

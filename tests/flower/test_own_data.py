@@ -9,7 +9,7 @@ from PIL import Image
 from equipoise.bench.machines import Machines
 from equipoise.config.loader import load
 from equipoise.core.errors import EngineError, PartitionError
-from equipoise.engine.flower.machine import Machine, versions
+from equipoise.engine.flower.machine import ClientMachine, versions
 from equipoise.engine.flower.parcel import Parcel
 from equipoise.engine.flower.policy import Policy
 from equipoise.run.build import build, make_engine
@@ -98,9 +98,9 @@ def test_classes_that_the_federation_does_not_have_are_named(tmp_path):
     pictures(tmp_path / "own", {"dark": 5, "light": 5}, 3)
     config = load("fedavg", [*SETTINGS, "engine=flower"]).config.model_dump(mode="json")
     asked = Parcel({"do": "own", "versions": versions(), "config": config, "classes": ["light", "red"]})
-    told = Machine(tmp_path / "own", tmp_path, Policy(), "cpu").answer(asked).header
+    told = ClientMachine(tmp_path / "own", tmp_path, Policy(), "cpu").answer(asked).header
     assert "1 of its classes are not the federation's, as 'dark'" in told["refused"]
-    kept = Machine(tmp_path / "own", tmp_path, Policy(tells_counts=False), "cpu").answer(asked).header
+    kept = ClientMachine(tmp_path / "own", tmp_path, Policy(tells_counts=False), "cpu").answer(asked).header
     assert "its policy keeps its counts" in kept["refused"]
-    nothing = Machine(tmp_path / "nowhere", tmp_path, Policy(), "cpu").answer(asked).header
+    nothing = ClientMachine(tmp_path / "nowhere", tmp_path, Policy(), "cpu").answer(asked).header
     assert "refused" in nothing

@@ -8,13 +8,15 @@ from equipoise.config.loader import load
 from tests.conftest import assert_same, numbers, records, tiny
 from tests.flower.conftest import IMAGES, USERS
 
+ALONE = "evaluate.beside=never"
+"""No servers beside the run's own: `fedavg` shows that machines answer their questions."""
 RUNS = {
     "fedavg": lambda *more: tiny(*IMAGES, *more),
-    "fafi": lambda *more: tiny(*IMAGES, *_one_shot("fafi"), *more, model="cnn"),
+    "fafi": lambda *more: tiny(*IMAGES, *_one_shot("fafi"), ALONE, *more, model="cnn"),
     "analytic": lambda *more: tiny(
         *IMAGES, *_one_shot("analytic"), "model.filters=8", "engine.threads=1", *more, model="patches"
     ),
-    "etf-align": lambda *more: tiny(*IMAGES, *_one_shot("etf-align"), "balance=v12", *more, model="cnn"),
+    "etf-align": lambda *more: tiny(*IMAGES, *_one_shot("etf-align"), "balance=v12", ALONE, *more, model="cnn"),
     "feddmmr": lambda *more: load("rec/feddmmr", [*USERS, "rounds=2", *more]).config,
 }
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from equipoise.core.errors import EngineError
@@ -70,7 +71,8 @@ class Machines:
         process = self.server if name == "server" else self.joined.pop(name)
         assert process is not None
         for pid in [*children_of(process.pid), process.pid]:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         process.wait()
 
     def close(self) -> None:

@@ -64,10 +64,10 @@ def serve(
 
       equipoise federation serve federation --host 10.0.0.1 --port 9092
     """
-    from equipoise.engine.flower.serve import Server
+    from equipoise.engine.flower.serve import FederationServer
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    server = Server(folder, driver_port)
+    server = FederationServer(folder, driver_port)
     try:
         typer.echo(f"machines that may join: {', '.join(server.enrol()) or 'none: there are no keys'}")
         typer.echo(f"machines connect to {host}:{port}, drivers to 127.0.0.1:{driver_port}; Ctrl-C ends the server")

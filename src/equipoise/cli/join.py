@@ -32,14 +32,14 @@ def join(
     from equipoise.core.errors import DataError
     from equipoise.engine.flower.join import Post
     from equipoise.engine.flower.join import join as take_part
-    from equipoise.engine.flower.machine import Machine
+    from equipoise.engine.flower.machine import ClientMachine
     from equipoise.engine.flower.policy import read_policy
 
     if data is not None and not data.is_dir():
         raise DataError(f"there is no folder {data}", where="--data", fix="check the path")
     folder = state or key.parent / f"{key.name}.state"
     post = Post(server, certificate.resolve(), key.resolve(), folder, poll)
-    machine = Machine(data, folder / "clients", read_policy(policy), device)
+    machine = ClientMachine(data, folder / "clients", read_policy(policy), device)
     try:
         take_part(post, machine, lambda text: print(text, file=sys.stderr, flush=True))
     except KeyboardInterrupt:

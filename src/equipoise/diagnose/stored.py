@@ -57,7 +57,7 @@ def _of_config(config: Mapping[str, Any]) -> dict[str, Any]:
         "scheduled": balance["schedule"] != "none" if "schedule" in balance else None,
         "anchors": method.get("anchors"),
         "batch": client["batch"],
-        "machines": True if config["engine"]["name"] == "flower" else None,
+        "machines": True if config["engine"]["name"] in {"flower", "ray"} else None,
         "stage_switch": _switch(config, is_one_shot),
     }
 

@@ -69,6 +69,7 @@ class FlowerOptions(EngineOptions):
         """Whether clients' state stays on their machines."""
         return self.client_state == "stays" or (self.client_state is None and HISTORIES not in config.kind.offers)
 
+
 class RayOptions(WorkerOptions):
     name: str = "ray"
     address: str | None = Field(

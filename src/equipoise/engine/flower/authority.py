@@ -85,7 +85,7 @@ def _builder(subject: x509.Name, issuer: x509.Name, key: EllipticCurvePrivateKey
 def _signed(builder: x509.CertificateBuilder, key: EllipticCurvePrivateKey) -> bytes:
     from cryptography.hazmat.primitives import hashes, serialization
 
-    return builder.sign(key, hashes.SHA384()).public_bytes(serialization.Encoding.PEM)
+    return bytes(builder.sign(key, hashes.SHA384()).public_bytes(serialization.Encoding.PEM))
 
 
 def _name(text: str) -> x509.Name:
@@ -136,7 +136,7 @@ def _private(key: EllipticCurvePrivateKey) -> bytes:
     from cryptography.hazmat.primitives import serialization
 
     style = serialization.PrivateFormat.PKCS8
-    return key.private_bytes(serialization.Encoding.PEM, style, serialization.NoEncryption())
+    return bytes(key.private_bytes(serialization.Encoding.PEM, style, serialization.NoEncryption()))
 
 
 def _write(path: Path, content: bytes, mode: int = 0o600) -> None:

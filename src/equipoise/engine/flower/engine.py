@@ -34,7 +34,7 @@ LOOK_SECONDS = 3.0
 
 
 @dataclass
-class Work:
+class MachineWork:
     """What one machine has to do in a step: places of its tasks, cohort by cohort."""
 
     groups: list[list[int]]
@@ -48,7 +48,7 @@ class Step:
 
     tasks: Sequence[Task]
     began: float
-    works: dict[int, Work]
+    works: dict[int, MachineWork]
     """By machine; gone when its results are here."""
     sent: dict[str, int] = field(default_factory=dict)
     """Messages without an answer, and their machines."""
@@ -92,7 +92,7 @@ class Flower:
         for node, places in self._by_machine(step).items():
             mine = [tasks[place] for place in places]
             groups = [[places[place] for place in group] for group in cohorts(self._site, mine)]
-            step.works[node] = Work(groups, self._parcel(step, node, groups))
+            step.works[node] = MachineWork(groups, self._parcel(step, node, groups))
         self._post(step, list(step.works))
         return self._answers(step)
 
@@ -184,7 +184,7 @@ class Flower:
         self._events.append(Event("machine-lost", text, number, detail={"machine": name}))
         return None
 
-    def _fail(self, step: Step, work: Work, kind: str, why: str) -> None:
+    def _fail(self, step: Step, work: MachineWork, kind: str, why: str) -> None:
         for place in (place for group in work.groups for place in group):
             step.done[place] = ClientFailure(step.tasks[place].client, kind, why)
 

@@ -18,13 +18,15 @@ from typing import Any
 from equipoise.core.errors import ConfigError, EngineError
 from equipoise.engine.flower.children import free_port, is_listening, last_words, start, stop
 from equipoise.engine.flower.connect import Heartbeat, require_flower, runtime
-from equipoise.engine.flower.machine import Machine
+from equipoise.engine.flower.machine import ClientMachine
 from equipoise.engine.flower.parcel import Parcel, packed, unpacked
 
 PATIENCE = 60.0
 AGAIN_SECONDS = 3.0
 NOT_ADMITTED = 305
 """How a SuperNode ends that the server turned away, in its log."""
+ADMITTED = "SuperNode ID:"
+"""What its log says when the server has admitted it."""
 Say = Callable[[str], None]
 
 
@@ -79,11 +81,15 @@ class SuperNode:
         return self._child is not None and self._child.poll() is None
 
     def is_ready(self) -> bool:
-        return self.is_running() and is_listening(self.port)
+        """Whether the server has admitted it."""
+        return self.is_running() and ADMITTED in self._said() and is_listening(self.port)
+
+    def _said(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
 
     def why(self) -> str:
         """Why it ended, in words."""
-        log = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
+        log = self._said()
         if "certificate" in log.lower() and "verify failed" in log.lower():
             return "the server's certificate is not the one of --certificate, or it has expired"
         if str(NOT_ADMITTED) in log or "401" in log or "Unauthorized" in log:
@@ -95,7 +101,7 @@ class SuperNode:
             stop(self._child)
 
 
-def join(post: Post, machine: Machine, say: Say, is_over: Callable[[], bool] = lambda: False) -> None:
+def join(post: Post, machine: ClientMachine, say: Say, is_over: Callable[[], bool] = lambda: False) -> None:
     """Work for the federation until the process is interrupted."""
     node = SuperNode(post)
     node.start()
@@ -120,7 +126,7 @@ def join(post: Post, machine: Machine, say: Say, is_over: Callable[[], bool] = l
         node.close()
 
 
-def _serve(node: SuperNode, machine: Machine, say: Say, is_over: Callable[[], bool]) -> None:
+def _serve(node: SuperNode, machine: ClientMachine, say: Say, is_over: Callable[[], bool]) -> None:
     """Take tasks of the SuperNode, one after another, for as long as it runs."""
     import httpx
     from flwr.proto.runtime_pb2 import AcquireTaskRequest
@@ -140,7 +146,7 @@ def _serve(node: SuperNode, machine: Machine, say: Say, is_over: Callable[[], bo
         claim.close()
 
 
-def _do(address: str, token: str, machine: Machine, say: Say) -> None:
+def _do(address: str, token: str, machine: ClientMachine, say: Say) -> None:
     """One task: read the message, answer it. A server that no longer wants the answer loses it."""
     import httpx
     from flwr.app import Message
@@ -161,7 +167,7 @@ def _do(address: str, token: str, machine: Machine, say: Say) -> None:
         client.close()
 
 
-def _answered(machine: Machine, content: Any, say: Say) -> Parcel:
+def _answered(machine: ClientMachine, content: Any, say: Say) -> Parcel:
     try:
         asked = unpacked(content)
     except EngineError as error:

@@ -58,7 +58,7 @@ class Opened:
         return self.node.site
 
 
-class Machine:
+class ClientMachine:
     def __init__(self, data: Path | None, state: Path, policy: Policy, device: str = "auto") -> None:
         self.data, self.state, self.policy, self.device = data, state, policy, device
         self._opened: Opened | None = None

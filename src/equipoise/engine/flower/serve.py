@@ -25,7 +25,7 @@ ENROL_SECONDS = 5.0
 NEEDED = ("ca.crt", "server.crt", "server.key", SECRET)
 
 
-class Server:
+class FederationServer:
     """The SuperLink of a folder, restarted if it dies. `port` is where drivers on this machine reach it."""
 
     def __init__(self, folder: Path, port: int | None = None) -> None:

@@ -24,7 +24,7 @@ POLL = 0.2
 
 
 @dataclass(frozen=True)
-class Known:
+class MachineStatus:
     """A machine whose key is registered."""
 
     name: str
@@ -37,7 +37,7 @@ class Known:
         return asdict(self)
 
 
-def who_is_there(folder: Path, address: str, seconds: float) -> list[Known]:
+def who_is_there(folder: Path, address: str, seconds: float) -> list[MachineStatus]:
     """The registered machines, by name. Those online are asked, and have so many seconds to answer."""
     from flwr.proto.control_pb2 import ListNodesRequest
 
@@ -56,7 +56,7 @@ def who_is_there(folder: Path, address: str, seconds: float) -> list[Known]:
     finally:
         link.close()
     here = {node.node_id: said.get(node.node_id, "") for node in nodes}
-    found = [Known(node.name or str(node.node_id), node.status, here[node.node_id]) for node in nodes]
+    found = [MachineStatus(node.name or str(node.node_id), node.status, here[node.node_id]) for node in nodes]
     return sorted(found, key=lambda machine: machine.name)
 
 
@@ -82,7 +82,7 @@ def _in_words(header: Mapping[str, Any]) -> str:
     return f"{data.get('is', 'nothing')}{held}{count}; {software}"
 
 
-def table_of(machines: Sequence[Known]) -> Table:
+def table_of(machines: Sequence[MachineStatus]) -> Table:
     from rich import box
     from rich.table import Table
 

@@ -10,7 +10,7 @@ from equipoise.core.codec import decode, encode
 from equipoise.core.errors import ConfigError, DataError
 from equipoise.core.values import ClientUpdate, Task
 from equipoise.engine.flower.homes import Homes
-from equipoise.engine.flower.machine import Machine, versions
+from equipoise.engine.flower.machine import ClientMachine, versions
 from equipoise.engine.flower.parcel import Parcel
 from equipoise.engine.flower.policy import Policy, read_policy
 from equipoise.engine.flower.share import dealt, digest, read_share, write_share
@@ -39,8 +39,8 @@ def header(*overrides: str, do: str = "hello", **more: object) -> dict[str, obje
     return {"do": do, "versions": versions(), "config": config, **more}
 
 
-def machine(data, tmp_path, **policy) -> Machine:
-    return Machine(data, tmp_path / "state", Policy(**policy), "cpu")
+def machine(data, tmp_path, **policy) -> ClientMachine:
+    return ClientMachine(data, tmp_path / "state", Policy(**policy), "cpu")
 
 
 def test_clients_are_dealt_out_one_after_another():
