@@ -22,7 +22,7 @@ NAMES = {
     "rec": "a FedDMMR round, against one client and one candidate at a time",
     "memory": "peak memory of 100 000 clients, against 1 000",
     "store": "cost of writing to the store, against the rest of a run",
-    "scale": "what a round over real machines costs, by their number and by what they send; needs equipoise[flower]",
+    "scale": "what a round over real machines costs, by their number and by what they send; needs the extra flower",
     "growth": "how cost grows with clients, rounds, classes and items",
 }
 

@@ -52,7 +52,7 @@ def opened(body: bytes, how: str) -> bytes:
 def squeezed(body: bytes) -> bytes:
     import zstandard
 
-    return zstandard.ZstdCompressor(level=LEVEL).compress(body)
+    return bytes(zstandard.ZstdCompressor(level=LEVEL).compress(body))
 
 
 def unsqueezed(body: bytes) -> bytes:
@@ -63,7 +63,7 @@ def unsqueezed(body: bytes) -> bytes:
         size = zstandard.get_frame_parameters(body).content_size
         if size > MOST_GROWTH:
             raise EngineError(f"a message would have {size / 2**30:.1f} GiB", where="engine.compress")
-        return zstandard.ZstdDecompressor().decompress(body, max_output_size=MOST_GROWTH)
+        return bytes(zstandard.ZstdDecompressor().decompress(body, max_output_size=MOST_GROWTH))
     except zstandard.ZstdError as error:
         raise EngineError(f"a message cannot be decompressed: {error}", where="engine.compress") from error
 
