@@ -8,6 +8,7 @@ sides. `ours` are the seconds of a round with n machines, `theirs` with one; tra
 
 from __future__ import annotations
 
+import os
 import statistics
 import tempfile
 import time
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.bench.machines import Machines
+from equipoise.bench.machines import Machines, children_of
 from equipoise.bench.measure import BenchmarkResult, Goal
 from equipoise.config.loader import load
 from equipoise.config.schema import Config
@@ -29,6 +30,7 @@ from equipoise.run.build import build, make_engine
 from equipoise.run.loop import first_snapshot
 
 MOST = 8
+POLL, POLL_SECONDS = "POST /v1/fleet/pull-messages", 15.0
 SIZES = {"0 MB": 1, "1 MB": 3_300, "50 MB": 166_000}
 """Hidden units of a perceptron on digits, 75 weights a unit: what the model weighs."""
 NUMBERS = {"0 MB": (1, 2, 4, 8), "1 MB": (1, 2, 4, 8), "50 MB": (1, 2)}
@@ -47,6 +49,7 @@ def run(repeats: int) -> Iterator[BenchmarkResult]:
     with tempfile.TemporaryDirectory() as place:
         machines = started(Path(place))
         try:
+            yield _polling(machines)
             for title, hidden in SIZES.items():
                 alone = None
                 for n in NUMBERS[title]:
@@ -105,6 +108,27 @@ def fit(found: Sequence[Round]) -> tuple[float, float, float]:
     found_at: Any = optimize.lsq_linear(relative, np.ones(len(found)), bounds=(0, np.inf))  # type: ignore[operator]
     a, b, c = found_at.x.tolist()
     return a, b, c
+
+
+def _polling(machines: Machines) -> BenchmarkResult:
+    """Processor time of the server for one question of an idle machine for work."""
+    assert machines.server is not None
+    pids = [machines.server.pid, *children_of(machines.server.pid)]
+    log = machines.folder / "superlink.log"
+    before, asked = sum(map(processor_seconds, pids)), log.read_text(encoding="utf-8").count(POLL)
+    time.sleep(POLL_SECONDS)
+    used = sum(map(processor_seconds, pids)) - before
+    n = log.read_text(encoding="utf-8").count(POLL) - asked
+    each = used / max(1, n)
+    note = f"{n} questions in {POLL_SECONDS:g} s; {1 / each:.0f} a second would fill one core" if used else ""
+    what = "processor time of the server for one question for work, against 10 ms"
+    return BenchmarkResult("scale", what, each / 0.01, (each / 0.01,) * 2, each, 0.01, Goal("at most", 1.0), note=note)
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _result(title: str, one: Round, alone: Round) -> BenchmarkResult:
