@@ -41,6 +41,10 @@ class MachineWork:
     parcel: Parcel
     attempts: int = 0
 
+    @property
+    def places(self) -> list[int]:
+        return [place for group in self.groups for place in group]
+
 
 @dataclass
 class Step:
@@ -154,10 +158,14 @@ class Flower:
         refused = reply.parcel.header.get("refused")
         if refused is not None:
             self._events.append(self._homes.refuse(node, self._homes.names[node], str(refused)))
-            return self._fail(step, work, "refused", str(refused))
+            return self._fail(step, work.places, "refused", str(refused))
         for name, group in enumerate(work.groups):
-            results = self._read(reply.parcel, str(name))
-            step.done |= {place: results[step.tasks[place].client] for place in group}
+            try:
+                results = self._read(reply.parcel, str(name))
+                step.done |= {place: results[step.tasks[place].client] for place in group}
+            except (EngineError, KeyError, TypeError, ValueError) as error:
+                why = f"machine {self._homes.names[node]} sent what is no answer: {type(error).__name__}: {error}"
+                self._fail(step, group, "invalid", why)
         return None
 
     def _read(self, parcel: Parcel, name: str) -> dict[int, Result]:
@@ -168,7 +176,7 @@ class Flower:
         results = {result.client: result for result in results_of(message)}
         if how == "none":
             return results
-        wire = {"wire/bytes": len(body) / len(results), "wire/error": float(parcel.header["errors"].get(name, 0.0))}
+        wire = {"wire/bytes": len(body) / len(results), "wire/error": float(parcel.header["errors"][name])}
         return {client: _measured(result, wire) for client, result in results.items()}
 
     def _lose(self, step: Step, node: int, why: str) -> None:
@@ -177,15 +185,15 @@ class Flower:
         what = f"machine {name} was lost at its work: {why}"
         if work.attempts >= self.options.retries:
             del step.works[node]
-            return self._fail(step, work, "worker-lost", f"{what}; that was attempt {work.attempts + 1}")
+            return self._fail(step, work.places, "worker-lost", f"{what}; that was attempt {work.attempts + 1}")
         work.attempts += 1
         step.lost.add(node)
         text, number = f"{what}; it gets its work again when it is back", step.tasks[0].step
         self._events.append(Event("machine-lost", text, number, detail={"machine": name}))
         return None
 
-    def _fail(self, step: Step, work: MachineWork, kind: str, why: str) -> None:
-        for place in (place for group in work.groups for place in group):
+    def _fail(self, step: Step, places: Sequence[int], kind: str, why: str) -> None:
+        for place in places:
             step.done[place] = ClientFailure(step.tasks[place].client, kind, why)
 
     def _look(self, step: Step | None = None) -> None:
@@ -203,7 +211,7 @@ class Flower:
     def _look_at_the_clock(self, step: Step) -> None:
         """End the step without those who are late, or the run if nothing was heard for too long."""
         deadline, n = self._server.deadline, len(step.tasks)
-        waiting = [place for work in step.works.values() for group in work.groups for place in group]
+        waiting = [place for work in step.works.values() for place in work.places]
         is_late = deadline is not None and not step.is_question and time.monotonic() - step.began > deadline
         if is_late and waiting and n - len(waiting) >= max(1, self._server.quorum * n):
             self._end_early(step, len(waiting))
@@ -218,7 +226,7 @@ class Flower:
         names = [self._homes.names[node] for node in step.works]
         for node, work in step.works.items():
             why = f"machine {self._homes.names[node]} had not answered after {self._server.deadline:g} s"
-            self._fail(step, work, "late", why)
+            self._fail(step, work.places, "late", why)
         step.works, step.sent, step.lost = {}, {}, set()
         text = f"checkpoint {number + 1} ended with {n - n_late} of {n} clients; late: {', '.join(names)}"
         self._events.append(Event("ended-by-quorum", text, number, detail={"machines": names}))
