@@ -58,6 +58,8 @@ class StateFolder:
         if not isinstance(result, ClientUpdate):
             return result
         own = result.own
+        if not any(state for name, state in own.groups().items() if name != "report"):
+            return result  # nothing is kept from task to task
         data = encode({}, flatten(replace(own, report={}).groups()))
         handle = blake2b(data, digest_size=16).hexdigest()
         self._write(f"{result.client}-{handle}.safetensors", data)

@@ -94,6 +94,16 @@ class Node:
         """The same for transports of bytes; `shared` is what the server sends to every cohort of a step."""
         return encode(*self.answer(decode(tasks), decode(shared)[1]))
 
+    def _brought(self, task: Task) -> Task:
+        """The task with its client's state, also if that is kept here."""
+        if self.kept is not None:
+            return self.kept.taken_up(task)
+        if task.own.handle:
+            what = f"client {task.client} left its state on the machine that trained it, and that is not this one"
+            fix = "resume with the engine and the state folder of before; engine.client_state=travels leaves none behind"
+            raise ClientError(what, where=f"checkpoint {task.step + 1}", fix=fix)
+        return task
+
     def _whole(self, task: Task) -> Task:
         """The task with the client's whole own model: what it sent, and what its node keeps of it."""
         if self.kept is None or not task.own.handle:
@@ -122,7 +132,7 @@ class Node:
     def _attempt(self, tasks: Sequence[Task]) -> bool:
         """False if the device ran out of memory; then nothing holds what the attempt allocated."""
         try:
-            brought = tasks if self.kept is None else [self.kept.taken_up(task) for task in tasks]
+            brought = [self._brought(task) for task in tasks]
             self._ended.append(ended_training(self.recipe, brought))
             if self.device.is_cpu or len(self._ended) >= self.at_once:
                 self._results = self._settled()

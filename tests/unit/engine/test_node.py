@@ -163,3 +163,10 @@ def test_a_client_that_cannot_answer_is_named():
     with pytest.raises(ClientError, match="client 3 failed") as caught:
         Node(site).work([task])
     assert caught.value.where == "checkpoint 3, client 3, 20 samples"
+
+
+def test_a_state_that_is_kept_elsewhere_is_not_replaced_by_an_empty_one():
+    site = a_site()
+    task = replace(tasks_of(site)[0], own=ClientState(handle="0123"))
+    with pytest.raises(ClientError, match="left its state on the machine that trained it"):
+        Node(site).work([task])
