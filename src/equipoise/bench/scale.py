@@ -31,8 +31,8 @@ from equipoise.run.loop import first_snapshot
 
 MOST = 8
 POLL, POLL_SECONDS = "POST /v1/fleet/pull-messages", 15.0
-SIZES = {"0 MB": 1, "1 MB": 3_300, "50 MB": 166_000}
-"""Hidden units of a perceptron on digits, 75 weights a unit: what the model weighs."""
+SIZES = {"0 MB": 1, "1 MB": 1_232, "50 MB": 61_600}
+"""Hidden units of a perceptron on digits, some 812 bytes a unit: what the model weighs."""
 NUMBERS = {"0 MB": (1, 2, 4, 8), "1 MB": (1, 2, 4, 8), "50 MB": (1, 2)}
 LARGE = (1_000, 100_000)
 

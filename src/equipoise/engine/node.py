@@ -100,7 +100,7 @@ class Node:
             return self.kept.taken_up(task)
         if task.own.handle:
             what = f"client {task.client} left its state on the machine that trained it, and that is not this one"
-            fix = "resume with the engine and the state folder of before; engine.client_state=travels leaves none behind"
+            fix = "resume with the engine and the state folder of before"
             raise ClientError(what, where=f"checkpoint {task.step + 1}", fix=fix)
         return task
 
