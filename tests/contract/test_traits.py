@@ -30,7 +30,7 @@ def test_traits_of_a_method_are_its_answers(entry) -> None:
 def test_second_exchanges_are_the_same_by_trait_and_for_rooms_that_read_the_store_alone() -> None:
     by_trait = {entry.name for entry in PREDICTS if traits.SECOND_EXCHANGE in entry.traits}
     assert by_trait == {name for name in PREDICTS.names() if needs_second_exchange(name)}
-    assert by_trait == {"recalibrated-average", "statistics-exchange"}
+    assert by_trait == {"recalibrated-average", "statistics-exchange", "common-exchange"}
     assert not needs_second_exchange(None)
 
 

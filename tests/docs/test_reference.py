@@ -100,6 +100,7 @@ def test_every_event_is_documented() -> None:
     kinds = set(re.findall(r'Event\(\s*"([\w-]+)"', source))
     kinds |= set(re.findall(r'"(guard-\w+)"', source))
     kinds |= {f"client-{kind}" for kind in re.findall(r'ClientFailure\([\w.]+, "([\w-]+)"', source)}
+    kinds |= {f"client-{kind}" for kind in re.findall(r'\bstep\.fail\([\w.]+, "([\w-]+)"', source)}
     assert len(kinds) >= 5
     (table,) = [table for table in tables(DOCS / "reference" / "metrics.md") if table[0][0] == "kind"]
     assert {row[0].strip("`") for row in table[1:]} == kinds

@@ -43,7 +43,7 @@ READ = {
     ("run", "fedavg", "rounds=0", "alhpa=1"): 2,
     ("resume", "--rounds"): 2,
 }
-WORK = {"run", "sweep", "resume", "fuse", "new"}
+WORK = {"run", "sweep", "resume", "fuse", "new", "join", "federation"}
 """Each has a process of its own below; `new` in `test_plugins`."""
 
 

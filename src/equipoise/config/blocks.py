@@ -190,15 +190,10 @@ class ServerOptions(Options):
         description="how clients' models are merged, a name or a block; default: the method's own merge",
     )
     predict: str | None = Field(None, description="how the server predicts; default: the method's own predictor")
-    deadline: float | None = Field(
-        None, gt=0, description="machines: seconds after which a step ends without those who are late; null: wait"
-    )
-    quorum: float = Field(
-        0.5, gt=0, le=1, description="machines: least share of a step's clients that must have answered by then"
-    )
+    deadline: float | None = Field(None, gt=0, description="seconds after which a step ends without late machines")
+    quorum: float = Field(0.5, gt=0, le=1, description="share of a step's clients that must have answered by then")
     common: CommonFeatures = Field(
-        "filters",
-        description="fixed features of predictors that ask for sums of such: random filters, or patches of photographs",
+        "filters", description="fixed features of predictors that want some: random filters, or patches of photographs"
     )
     personal: list[str] = Field([], description="groups of the model that stay with their client, never merged")
     sums: ItemScore | None = Field(

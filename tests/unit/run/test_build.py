@@ -32,6 +32,7 @@ def test_client_machines_hold_no_test_or_validation_image():
         "n_classes",
         "inputs",
         "local_tests",
+        "whole",
     }
     federation = build(tiny())
     assert federation.site.train is federation.judge.evaluator.splits.train

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from equipoise.core.codec import decode, encode
 from equipoise.core.errors import EngineError
@@ -24,6 +24,7 @@ from equipoise.engine.flower.homes import Homes
 from equipoise.engine.flower.link import Link, Reply
 from equipoise.engine.flower.machine import versions
 from equipoise.engine.flower.parcel import Parcel
+from equipoise.engine.flower.step import MachineWork, Step
 from equipoise.engine.messages import events_of, results_of, tasks_message
 from equipoise.engine.settings import FlowerOptions
 from equipoise.kind.samples.site import SampleSite
@@ -31,39 +32,6 @@ from equipoise.kind.site import Site
 
 LOOK_SECONDS = 3.0
 """Seconds between two looks at which machines are there."""
-
-
-@dataclass
-class MachineWork:
-    """What one machine has to do in a step: places of its tasks, cohort by cohort."""
-
-    groups: list[list[int]]
-    parcel: Parcel
-    attempts: int = 0
-
-    @property
-    def places(self) -> list[int]:
-        return [place for group in self.groups for place in group]
-
-
-@dataclass
-class Step:
-    """A step in progress."""
-
-    tasks: Sequence[Task]
-    began: float
-    works: dict[int, MachineWork]
-    """By machine; gone when its results are here."""
-    sent: dict[str, int] = field(default_factory=dict)
-    """Messages without an answer, and their machines."""
-    lost: set[int] = field(default_factory=set)
-    """Machines that get their work again when they are back."""
-    done: dict[int, Result] = field(default_factory=dict)
-    """Place of a task → its result."""
-
-    @property
-    def is_question(self) -> bool:
-        return bool(self.tasks) and self.tasks[0].question is not None
 
 
 class Flower:
@@ -158,14 +126,14 @@ class Flower:
         refused = reply.parcel.header.get("refused")
         if refused is not None:
             self._events.append(self._homes.refuse(node, self._homes.names[node], str(refused)))
-            return self._fail(step, work.places, "refused", str(refused))
+            return step.fail(work.places, "refused", str(refused))
         for name, group in enumerate(work.groups):
             try:
                 results = self._read(reply.parcel, str(name))
                 step.done |= {place: results[step.tasks[place].client] for place in group}
             except (EngineError, KeyError, TypeError, ValueError) as error:
                 why = f"machine {self._homes.names[node]} sent what is no answer: {type(error).__name__}: {error}"
-                self._fail(step, group, "invalid", why)
+                step.fail(group, "invalid", why)
         return None
 
     def _read(self, parcel: Parcel, name: str) -> dict[int, Result]:
@@ -185,16 +153,12 @@ class Flower:
         what = f"machine {name} was lost at its work: {why}"
         if work.attempts >= self.options.retries:
             del step.works[node]
-            return self._fail(step, work.places, "worker-lost", f"{what}; that was attempt {work.attempts + 1}")
+            return step.fail(work.places, "worker-lost", f"{what}; that was attempt {work.attempts + 1}")
         work.attempts += 1
         step.lost.add(node)
         text, number = f"{what}; it gets its work again when it is back", step.tasks[0].step
         self._events.append(Event("machine-lost", text, number, detail={"machine": name}))
         return None
-
-    def _fail(self, step: Step, places: Sequence[int], kind: str, why: str) -> None:
-        for place in places:
-            step.done[place] = ClientFailure(step.tasks[place].client, kind, why)
 
     def _look(self, step: Step | None = None) -> None:
         """See which machines are there: greet new ones, and send their work to those that are back."""
@@ -211,7 +175,7 @@ class Flower:
     def _look_at_the_clock(self, step: Step) -> None:
         """End the step without those who are late, or the run if nothing was heard for too long."""
         deadline, n = self._server.deadline, len(step.tasks)
-        waiting = [place for work in step.works.values() for place in work.places]
+        waiting = step.waiting
         is_late = deadline is not None and not step.is_question and time.monotonic() - step.began > deadline
         if is_late and waiting and n - len(waiting) >= max(1, self._server.quorum * n):
             self._end_early(step, len(waiting))
@@ -226,7 +190,7 @@ class Flower:
         names = [self._homes.names[node] for node in step.works]
         for node, work in step.works.items():
             why = f"machine {self._homes.names[node]} had not answered after {self._server.deadline:g} s"
-            self._fail(step, work.places, "late", why)
+            step.fail(work.places, "late", why)
         step.works, step.sent, step.lost = {}, {}, set()
         text = f"checkpoint {number + 1} ended with {n - n_late} of {n} clients; late: {', '.join(names)}"
         self._events.append(Event("ended-by-quorum", text, number, detail={"machines": names}))

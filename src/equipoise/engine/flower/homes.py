@@ -14,6 +14,8 @@ from equipoise.engine.flower.share import digest
 from equipoise.kind.site import Site
 from equipoise.partition.machines import MachinesOptions
 
+OTHER_DATA = "its data is not what the run has: another set, split or seed"
+
 
 @dataclass
 class Homes:
@@ -30,29 +32,35 @@ class Homes:
     def take(self, node: int, name: str, header: Mapping[str, Any]) -> Event:
         """Note what a machine said; the event tells what became of it."""
         why = header.get("refused")
-        if why is not None:
-            return self.refuse(node, name, str(why), str(header.get("kind", "machine-refused")))
+        if why is not None and header.get("kind") == "version-mismatch":
+            self.refused[node] = str(why)
+            return Event("version-mismatch", f"machine {name} takes no part: {why}", detail=_about(name, why))
         held = header.get("clients")
-        if held is not None and not self._are_clients(held):
-            return self.refuse(node, name, "it names clients that the run does not have")
-        taken = [client for client in held or () if self.home.get(client, node) != node]
-        if taken:
-            return self.refuse(node, name, f"client {taken[0]} is on {self.names[self.home[taken[0]]]} already")
-        if header.get("digest") != self._expected(name, held):
-            return self.refuse(node, name, "its data is not what the run began with: another set, split or seed")
+        why = why or self._objection(node, name, held, header.get("digest"))
+        if why is not None:
+            return self.refuse(node, name, str(why))
         self.names[node] = name
         self.refused.pop(node, None)
         if held is None:
             self.copies.add(node)
-            return Event("machine-joined", f"machine {name} joined with the whole data set")
+            text = f"machine {name} joined with the whole data set"
+            return Event("machine-joined", text, detail={"machine": name})
         self.home |= dict.fromkeys(held, node)
-        return Event(
-            "machine-joined", f"machine {name} joined with {len(held)} clients", detail={"clients": list(held)}
-        )
+        text = f"machine {name} joined with {len(held)} clients"
+        return Event("machine-joined", text, detail={"machine": name, "clients": list(held)})
 
-    def refuse(self, node: int, name: str, why: str, kind: str = "machine-refused") -> Event:
+    def _objection(self, node: int, name: str, held: Any, found: Any) -> str | None:
+        """Why a machine cannot take part with these clients, or None."""
+        if held is not None and not self._are_clients(held):
+            return "it names clients that the run does not have"
+        taken = [client for client in held or () if self.home.get(client, node) != node]
+        if taken:
+            return f"client {taken[0]} is on {self.names[self.home[taken[0]]]} already"
+        return None if found == self._expected(name, held) else OTHER_DATA
+
+    def refuse(self, node: int, name: str, why: str) -> Event:
         self.refused[node] = why
-        return Event(kind, f"machine {name} takes no part: {why}", detail={"machine": name, "why": why})
+        return Event("machine-refused", f"machine {name} takes no part: {why}", detail=_about(name, why))
 
     def deal(self) -> None:
         """Give every client without a home to a machine that holds the whole data set."""
@@ -78,3 +86,7 @@ class Homes:
     def _are_clients(self, held: Any) -> bool:
         known = range(self.site.n_clients)
         return isinstance(held, list) and all(isinstance(client, int) and client in known for client in held)
+
+
+def _about(name: str, why: object) -> dict[str, str]:
+    return {"machine": name, "why": str(why)}

@@ -87,7 +87,7 @@ class FederationServer:
     def _keep(self) -> None:
         while not self._over.wait(ENROL_SECONDS):
             with suppress(EngineError):
-                if self._child is not None and self._child.poll() is not None:
+                if self._child is not None and self._child.poll() is not None and not self._over.is_set():
                     self._start()
                 reached("SuperLink", f"127.0.0.1:{self.port}", self.enrol)
 
