@@ -30,12 +30,13 @@ test-ray: setup        ## on Ray clusters that the tests start and kill; install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgres,ray]'
 	$(BIN)/python -m pytest -m ray --durations 10 tests/cluster
 
+MACHINES ?= flower
 test-flower: setup     ## a server and machines with their own data, as processes; installs the extra
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgres,flower]'
-	$(BIN)/python -m pytest -m flower --durations 10 tests/flower
+	$(BIN)/python -m pytest -m $(MACHINES) --durations 10 tests/flower
 
 test-slow: setup       ## the slow ones alone
-	$(PYTEST) -m slow
+	$(PYTEST) -m 'slow and not flower'
 
 test-arithmetic: setup ## what computes, once more as another processor would: other kernels, other orders of summation
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=AVX2 MKL_CBWR=COMPATIBLE \

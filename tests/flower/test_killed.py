@@ -28,6 +28,7 @@ def stepwise(config):
     return federate(federation, engine, first_snapshot(federation), 0, nobody), engine
 
 
+@pytest.mark.slow
 def test_a_machine_dies_the_round_ends_by_quorum_and_it_comes_back(town):
     """The next step begins before this one is scored, so the one that loses the machine may be the second from here,
     and the one that has it again too."""
@@ -53,6 +54,7 @@ def test_a_machine_dies_the_round_ends_by_quorum_and_it_comes_back(town):
             town.machines.ready("c")
 
 
+@pytest.mark.slow
 def test_a_machine_that_dies_without_a_deadline_gets_its_work_again(town):
     """The same bits, and an event."""
     config = tiny(*IMAGES, "rounds=3", QUIET)

@@ -26,7 +26,7 @@ from tests.flower.conftest import HOST, IMAGES, Town
 pytestmark = pytest.mark.flower
 
 
-def wait_for(text: str, town: Town, name: str, seconds: float = 60) -> str:
+def wait_for(text: str, town: Town, name: str, seconds: float = 180) -> str:
     until = time.monotonic() + seconds
     while text not in town.machines.said(name):
         assert time.monotonic() < until, town.machines.said(name)
@@ -47,6 +47,7 @@ def replies(link: Link, sent: dict[str, int], seconds: float = 60) -> list[Reply
     return found
 
 
+@pytest.mark.slow
 def test_a_key_that_is_not_registered_and_a_wrong_certificate_are_turned_away(town, tmp_path):
     strangers = tmp_path / "strangers"
     make_federation(strangers, ["d"])
