@@ -53,7 +53,7 @@ class FlowerOptions(EngineOptions):
     machines: int | None = Field(
         None, ge=1, description="wait for so many machines at the start; null: until every client has a home"
     )
-    patience: float = Field(600, gt=0, description="seconds without any news from a machine or server that end the run")
+    patience: float = Field(600, gt=0, description="seconds without a sign of life that end the run")
     poll: float = Field(0.2, gt=0, description="seconds between two questions for answers")
     retries: int = Field(2, ge=0, description="how often a machine that was lost at its work gets it again in a step")
     client_state: Literal["stays", "travels"] | None = Field(

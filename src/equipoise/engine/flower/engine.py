@@ -166,24 +166,29 @@ class Flower:
             return
         self._looked, self._here = time.monotonic(), self._link.machines()
         self._greet()
-        back = [node for node in step.lost if node in self._here] if step is not None else []
-        if step is not None and back:
-            step.lost -= set(back)
-            self._post(step, back)
-            self._heard = time.monotonic()
+        if step is None:
+            return
+        back = [node for node in step.lost if node in self._here]
+        step.lost -= set(back)
+        self._post(step, back)
+        if step.works.keys() & self._here.keys() and not self._is_late(step):
+            self._heard = time.monotonic()  # a machine that is there and trains for long is not silent
 
     def _look_at_the_clock(self, step: Step) -> None:
         """End the step without those who are late, or the run if nothing was heard for too long."""
-        deadline, n = self._server.deadline, len(step.tasks)
-        waiting = step.waiting
-        is_late = deadline is not None and not step.is_question and time.monotonic() - step.began > deadline
-        if is_late and waiting and n - len(waiting) >= max(1, self._server.quorum * n):
+        n, waiting = len(step.tasks), step.waiting
+        if waiting and self._is_late(step) and n - len(waiting) >= max(1, self._server.quorum * n):
             self._end_early(step, len(waiting))
         elif waiting and time.monotonic() - self._heard > self.options.patience:
             names = ", ".join(self._homes.names[node] for node in step.works)
             what = f"nothing was heard of {names} for {self.options.patience:g} s"
             fix = "look at these machines, then `equipoise resume`; or set server.deadline and server.quorum"
             raise EngineError(what, where=f"checkpoint {step.tasks[0].step + 1}", fix=fix)
+
+    def _is_late(self, step: Step) -> bool:
+        """Whether the deadline has passed; questions have none, since no other client can answer."""
+        deadline = self._server.deadline
+        return deadline is not None and not step.is_question and time.monotonic() - step.began > deadline
 
     def _end_early(self, step: Step, n_late: int) -> None:
         number, n = step.tasks[0].step, len(step.tasks)
@@ -233,15 +238,7 @@ class Flower:
         """Without a deadline every client must have a home; with one, enough of them."""
         n, missing = self._site.n_clients, self._homes.missing()
         if self._server.deadline is None or n - len(missing) < max(1, self._server.quorum * n):
-            self._raise_missing(missing)
-
-    def _raise_missing(self, missing: Sequence[int]) -> None:
-        homes = self._homes
-        shown = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
-        why = "".join(f"\n  machine {self._here.get(node, node)}: {text}" for node, text in homes.refused.items())
-        what = f"no machine holds clients {shown} ({len(homes.names)} joined, {len(homes.refused)} refused){why}"
-        fix = "`equipoise federation status` lists who is there; start `equipoise join` on the missing machines"
-        raise EngineError(what, where="engine flower", fix=fix)
+            raise self._homes.incomplete(self._here)
 
 
 def _measured(result: Result, wire: Mapping[str, float]) -> Result:

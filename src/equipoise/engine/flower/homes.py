@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from equipoise.core.errors import EngineError
 from equipoise.core.values import Event
 from equipoise.engine.flower.share import digest
 from equipoise.kind.site import Site
@@ -75,6 +76,15 @@ class Homes:
 
     def missing(self) -> Sequence[int]:
         return [client for client in range(self.site.n_clients) if client not in self.home]
+
+    def incomplete(self, here: Mapping[int, str]) -> EngineError:
+        """The error that names clients without a home, and why machines were refused."""
+        missing = self.missing()
+        shown = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        why = "".join(f"\n  machine {here.get(node, node)}: {text}" for node, text in self.refused.items())
+        what = f"no machine holds clients {shown} ({len(self.names)} joined, {len(self.refused)} refused){why}"
+        fix = "`equipoise federation status` lists who is there; start `equipoise join` on the missing machines"
+        return EngineError(what, where="engine flower", fix=fix)
 
     def _expected(self, name: str, held: Sequence[int] | None) -> str | None:
         """The hash of what a machine should hold."""

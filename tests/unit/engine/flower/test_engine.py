@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -37,6 +38,8 @@ class Wire:
         self.does: dict[str, list[str]] = {}
         self.away: set[str] = set()
         self.replies: dict[str, Reply] = {}
+        self.answers: dict[str, Reply] = {}
+        """What those who sleep would have said."""
         self.closed: list[str] = []
 
     def machines(self) -> dict[int, str]:
@@ -55,9 +58,10 @@ class Wire:
         what = special.pop(0) if special and parcel.header["do"] == "work" else ""
         if what == "die":
             return Reply(message, None, "the node is gone")
-        if what == "sleep":
-            return Reply("never", None)
         answer = self.machines_[node].answer(parcel)
+        if what == "sleep":
+            self.answers[message] = Reply(message, answer)
+            return Reply("never", None)
         return Reply(message, Parcel(answer.header, {"0": b"nonsense"}) if what == "babble" else answer)
 
     def collect(self, messages: Mapping[str, int]) -> Iterator[Reply]:
@@ -123,6 +127,33 @@ def test_below_the_quorum_it_waits_and_then_says_who_was_not_heard_of(wire):
     engine, tasks = engine_of("server.deadline=0.05", "server.quorum=0.6")
     with pytest.raises(EngineError, match=r"nothing was heard of a, b for 0\.3 s"):
         list(engine.map(tasks))
+
+
+def test_a_machine_that_is_there_may_train_for_long(wire):
+    """It is silent for longer than engine.patience, and then its answer comes."""
+    wire.does = {"a": ["sleep"]}
+    engine, tasks = engine_of("engine.patience=0.1")
+    asked = wire.replies
+    results, began = engine.map(tasks), time.monotonic()
+    late = next(message for message, reply in asked.items() if reply.message == "never")
+    looked = wire.machines
+
+    def machines() -> dict[int, str]:
+        if time.monotonic() - began > 0.3:
+            asked[late] = wire.answers[late]
+        return looked()
+
+    wire.machines = machines
+    assert not [result for result in results if isinstance(result, ClientFailure)]
+
+
+def test_a_machine_that_is_gone_for_too_long_ends_the_run(wire):
+    wire.does = {"a": ["sleep"]}
+    engine, tasks = engine_of("engine.patience=0.1")
+    results = engine.map(tasks)
+    wire.away = {"a"}
+    with pytest.raises(EngineError, match=r"nothing was heard of a for 0\.1 s"):
+        list(results)
 
 
 def test_what_is_no_answer_costs_that_machine_s_clients(wire):
