@@ -14,10 +14,12 @@ import httpx
 import pytest
 
 from equipoise.core.errors import ConfigError, EngineError
+from equipoise.engine.flower import authority
 from equipoise.engine.flower.authority import make_federation
 from equipoise.engine.flower.link import Link, Reply
 from equipoise.engine.flower.machine import versions
 from equipoise.engine.flower.parcel import Parcel
+from equipoise.engine.flower.serve import FederationServer
 from equipoise.engine.flower.status import who_is_there
 from equipoise.run.build import build, make_engine
 from tests.conftest import tiny
@@ -136,12 +138,20 @@ def test_other_data_is_refused_with_a_word(town):
 
 def test_nobody_answers_at_a_wrong_address(town, tmp_path):
     wrong = ["engine.address=127.0.0.1:9", "engine.patience=1"]
-    with pytest.raises(EngineError, match="nobody answers"):
+    with pytest.raises(ConfigError, match="nobody answers"):
         make_engine(build(tiny(*IMAGES, *town.settings, *wrong)).site)
     make_federation(tmp_path / "other", ["a"])
     other = [f"engine.certificate={tmp_path / 'other' / 'ca.crt'}", "engine.patience=5"]
-    with pytest.raises(EngineError, match="certificate"):
+    with pytest.raises(ConfigError, match="certificate"):
         make_engine(build(tiny(*IMAGES, *town.settings, *other)).site)
+
+
+def test_an_expired_certificate_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(authority, "DAYS", 0)
+    make_federation(tmp_path, ["a"])
+    time.sleep(1.1)
+    with pytest.raises(ConfigError, match="expired"):
+        FederationServer(tmp_path)
 
 
 def test_a_certificate_that_is_not_there_is_named(town):

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from equipoise.core.errors import EngineError, MissingExtra
+from equipoise.core.errors import ConfigError, EngineError, MissingExtra
 
 if TYPE_CHECKING:
     from flwr.supercore.retry import RetryInvoker
@@ -117,7 +117,7 @@ def reached(what: str, address: str, call: Callable[[], T]) -> T:
         text = str(error) or type(error).__name__
         if "certificate" in text.lower() or "ssl" in text.lower():
             what, fix = f"the certificate does not fit: {text}", "give the ca.crt of that server, and look at its date"
-            raise EngineError(what, where=where, fix=fix) from error
+            raise ConfigError(what, where=where, fix=fix) from error
         fix = "start it with `equipoise federation serve`, and check the address"
         raise EngineError(f"nobody answers: {text}", where=where, fix=fix) from error
 

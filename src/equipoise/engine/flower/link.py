@@ -49,7 +49,10 @@ class Link:
         self.address, self._patience = options.address, options.patience
         certificate = _read(options.certificate, "engine.certificate")
         secret = _read(options.secret or str(Path(options.certificate).with_name(SECRET)), "engine.secret")
-        self.run_id, token = reached("SuperLink", self.address, lambda: self._claimed(certificate, secret))
+        try:
+            self.run_id, token = reached("SuperLink", self.address, lambda: self._claimed(certificate, secret))
+        except EngineError as error:  # nothing has begun: it is the request that is wrong
+            raise ConfigError(error.what, where=error.where, fix=error.fix) from error
         self._grid, self._beat = self._opened(certificate, token)
 
     def _claimed(self, certificate: bytes, secret: bytes) -> tuple[int, str]:

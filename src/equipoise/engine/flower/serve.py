@@ -39,7 +39,11 @@ class FederationServer:
         self._child: subprocess.Popen[bytes] | None = None
         self._over = threading.Event()
         self._start()
-        self.enrol()
+        try:
+            reached("SuperLink", f"127.0.0.1:{self.port}", self.enrol)
+        except BaseException:
+            self.close()
+            raise
         self._keeper = threading.Thread(target=self._keep, daemon=True)
         self._keeper.start()
 
