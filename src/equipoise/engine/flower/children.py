@@ -22,6 +22,8 @@ PROGRAMS = {
     "supernode": "flwr.supernode.cli.flower_supernode:flower_supernode",
 }
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
+BEAT_SECONDS = 10
+"""The least that Flower allows."""
 GRACE = 10.0
 """Seconds that a program has to end before it is killed."""
 
@@ -88,6 +90,8 @@ def main() -> None:
     _, program, parent, poll, *arguments = sys.argv
     end_with(int(parent))
     if program == "supernode":
+        constants: Any = importlib.import_module("flwr.common.constant")
+        constants.HEARTBEAT_DEFAULT_INTERVAL = BEAT_SECONDS  # before others read it
         never_sleep_longer(importlib.import_module("flwr.supernode.start_client_internal"), float(poll))
     module, _, name = PROGRAMS[program].partition(":")
     sys.argv = [f"flower-{program}", *arguments]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ACQUIRE = "/flwr.proto.Runtime/AcquireTask"
 T = TypeVar("T")
-HEARTBEAT_SECONDS = 10.0
+HEARTBEAT_SECONDS = 4.0
 LONGEST_WAIT = 5.0
 """Seconds between two attempts to connect, at most."""
 
