@@ -58,6 +58,8 @@ class Crew:
         self.refused: dict[str, str] = {}
         self._gone: set[str] = set()
         """Machines that do not answer us, and that Ray may still list."""
+        self._used: set[str] = set()
+        """Machines that workers were made on; Ray may list others that went before this run began."""
         self.events: list[Event] = []
         self._deaths: Counter[str] = Counter()
         self._looked = time.monotonic()
@@ -84,7 +86,7 @@ class Crew:
             self._gone |= {each.key for each in ours if each.key not in self._gone and not each.is_there()}
         now = {key: each for key, each in machines(self.options).items() if key not in self._gone}
         self._looked = time.monotonic()
-        for key in self.machines.keys() - now.keys():
+        for key in (self.machines.keys() - now.keys()) & self._used:
             n = sum(hand.machine.key == key for hand in (*self.idle, *self.coming.values(), *at_work))
             text = f"machine {self.machines[key].name} is gone, and {n} workers with it"
             self.events.append(Event("machine-lost", text, step, detail={"machine": self.machines[key].name}))
@@ -107,6 +109,7 @@ class Crew:
             free[key] -= 1
             actor, first = self._make(self._bound_to(key), self._needs())
             self.coming[first] = Hand(actor, self.machines[key])
+            self._used.add(key)
 
     def _bound_to(self, key: str) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
