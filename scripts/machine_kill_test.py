@@ -26,7 +26,7 @@ from equipoise.store import read
 from equipoise.store.database import open_store
 
 NAMES = ("a", "b", "c")
-RUN = ["data.limit=200", "partition.clients=6", "rounds=6", "engine.together=1", "model=mlp", "evaluate.beside=never"]
+RUN = ["data.limit=200", "partition.clients=6", "rounds=4", "engine.together=1", "model=mlp", "evaluate.beside=never"]
 COMMAND = [sys.executable, "-m", "equipoise"]
 Rows = list[tuple[int, int | None, str, float]]
 
