@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -103,7 +104,7 @@ class Town:
         who = kill(what, self.machines, driver, draw, self.folder / "shares")
         finished(again(store, self.machines.settings) if what == "driver" else driver)
         rows, events = recorded(store)
-        seen = ", ".join(sorted({kind for kind in events if "lost" in kind or "late" in kind})) or "no event"
+        seen = ", ".join(sorted({kind for kind in events if re.search("lost|late|away|quorum", kind)})) or "no event"
         how, took = "equal" if rows == self.expected else "DIFFERENT", time.monotonic() - began
         print(f"{number + 1:3}. {who} killed at {delay:.1f} s: {how}, {took:.0f} s in all; {seen}", flush=True)
         return rows == self.expected

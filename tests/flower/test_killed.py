@@ -85,6 +85,7 @@ def test_the_server_dies_and_the_run_goes_on(town):
     finally:
         engine.close()
     assert numbers(found) == numbers(records(config))
+    assert "server-away" in [event.kind for record in found for event in record.events]
 
 
 def test_the_driver_dies_and_resume_gives_the_same_bits(town, tmp_path):

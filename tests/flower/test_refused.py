@@ -49,7 +49,6 @@ def replies(link: Link, sent: dict[str, int], seconds: float = 60) -> list[Reply
     return found
 
 
-@pytest.mark.slow
 def test_a_key_that_is_not_registered_and_a_wrong_certificate_are_turned_away(town, tmp_path):
     strangers = tmp_path / "strangers"
     make_federation(strangers, ["d"])

@@ -30,8 +30,9 @@ def require_flower() -> None:
         raise MissingExtra(what, where="engine", fix=fix) from error
 
 
-def retries(patience: float) -> RetryInvoker:
-    """Try again while nobody answers, for as long as `patience`; what the server refuses is raised at once."""
+def retries(patience: float, noticed: Callable[[Any], None] | None = None) -> RetryInvoker:
+    """Try again while nobody answers, for as long as `patience`; what the server refuses is raised at once. `noticed`
+    is called at every attempt that fails."""
     import httpx
     from flwr.supercore.retry import RetryInvoker
 
@@ -53,6 +54,7 @@ def retries(patience: float) -> RetryInvoker:
         max_time=patience,
         should_giveup=is_final,
         jitter=None,
+        on_backoff=noticed,
     )
 
 

@@ -69,6 +69,9 @@ class Flower:
         return self._answers(step)
 
     def take_events(self) -> list[Event]:
+        if self._link.was_away():
+            text = "the server did not answer for a while; it was asked again until it did"
+            self._events.append(Event("server-away", text))
         events, self._events = self._events, []
         return events
 

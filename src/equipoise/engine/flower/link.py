@@ -47,6 +47,7 @@ class Link:
     def __init__(self, options: FlowerOptions) -> None:
         require_flower()
         self.address, self._patience = options.address, options.patience
+        self._was_away = False
         certificate = _read(options.certificate, "engine.certificate")
         secret = _read(options.secret or str(Path(options.certificate).with_name(SECRET)), "engine.secret")
         try:
@@ -61,7 +62,7 @@ class Link:
         from flwr.proto.runtime_pb2 import AcquireTaskRequest, PushTaskOutputRequest
         from flwr.supercore.constant import TaskType
 
-        control = control_client(self.address, certificate)
+        control = control_client(self.address, certificate, self._patience)
         run_id = _start(control)
         claim = runtime(self.address, certificate, self._patience, secret=secret)
         try:
@@ -87,13 +88,21 @@ class Link:
         from flwr.superlink.grid import HttpGrid
 
         grid = HttpGrid(self.address, False, certificate, token=token)
-        grid._retry_invoker = retries(self._patience)
+        grid._retry_invoker = retries(self._patience, self._notice)
         client = grid._runtime_client
         given = client.PullTaskInput(PullTaskInputRequest())
         TaskIdentity.task_id, TaskIdentity.run_id = given.task_id, given.run.run_id
         TaskIdentity.node_id = given.context.node_id
         grid.set_run(run_from_proto(given.run))
         return grid, Heartbeat(client)
+
+    def _notice(self, _: object) -> None:
+        self._was_away = True
+
+    def was_away(self) -> bool:
+        """Whether the server did not answer at some time since the last question."""
+        found, self._was_away = self._was_away, False
+        return found
 
     def machines(self) -> dict[int, str]:
         """The machines that are there now: number → the name under which their key was registered."""

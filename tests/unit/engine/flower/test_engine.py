@@ -41,6 +41,7 @@ class Wire:
         self.answers: dict[str, Reply] = {}
         """What those who sleep would have said."""
         self.closed: list[str] = []
+        self.is_away = False
 
     def machines(self) -> dict[int, str]:
         return {node: NAMES[node] for node in self.machines_ if NAMES[node] not in self.away}
@@ -66,6 +67,10 @@ class Wire:
 
     def collect(self, messages: Mapping[str, int]) -> Iterator[Reply]:
         return iter([reply for message in messages if (reply := self.replies[message]).message == message])
+
+    def was_away(self) -> bool:
+        found, self.is_away = self.is_away, False
+        return found
 
     def close(self, status: str = "completed") -> None:
         self.closed.append(status)
@@ -101,6 +106,14 @@ def test_a_machine_that_dies_at_its_work_gets_it_again(wire):
     assert kinds.count("machine-lost") == 2
     for ours, theirs in zip(results, Local(build(tiny(*LOCAL)).site).map(tasks), strict=True):
         assert_same(ours.model, theirs.model)
+
+
+def test_a_server_that_was_away_is_recorded_once(wire):
+    engine, _ = engine_of()
+    engine.take_events()
+    wire.is_away = True
+    assert [event.kind for event in engine.take_events()] == ["server-away"]
+    assert engine.take_events() == []
 
 
 def test_after_so_many_retries_its_clients_fail(wire):
