@@ -16,6 +16,8 @@ from equipoise.engine.flower.authority import make_federation
 from equipoise.engine.flower.children import free_port, is_listening, last_words
 
 START_SECONDS = 90.0
+JOIN_POLL = 0.1
+"""Seconds between two questions for work."""
 READY = "waiting for work"
 """What a machine says when it is connected."""
 
@@ -53,7 +55,7 @@ class Machines:
     def join(self, name: str, data: Path | None, *options: str, key: Path | None = None) -> subprocess.Popen[bytes]:
         """Start a machine; `ready` waits until it is connected."""
         given = ["--certificate", str(self.folder / "ca.crt"), "--key", str(key or self.folder / "keys" / name)]
-        given += ["--state", str(self.folder / f"{name}.state"), "--poll", "0.1", "--device", "cpu"]
+        given += ["--state", str(self.folder / f"{name}.state"), "--poll", str(JOIN_POLL), "--device", "cpu"]
         given += [] if data is None else ["--data", str(data)]
         command = ["join", "--server", f"{self.host}:{self.port}", *given, *options]
         self.joined[name] = self._start(name, command, self.prefixes.get(name, ()))
