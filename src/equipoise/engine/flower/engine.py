@@ -91,13 +91,11 @@ class Flower:
 
     def _parcel(self, step: Step, node: int, groups: Sequence[Sequence[int]]) -> Parcel:
         cohort = {str(name): [step.tasks[place] for place in group] for name, group in enumerate(groups)}
-        clients = {name: [task.client for task in tasks] for name, tasks in cohort.items()}
         bodies = {name: encode(*tasks_message(tasks)) for name, tasks in cohort.items()}
         bodies["shared"] = encode({}, step.tasks[0].shared)
         if self.options.compress != "none":
             bodies = {name: squeezed(body) for name, body in bodies.items()}
-        about = {"do": "work", "name": self._homes.names[node], "clients": clients}
-        return Parcel(about | self._header, bodies)
+        return Parcel({"do": "work", "name": self._homes.names[node], **self._header}, bodies)
 
     def _post(self, step: Step, nodes: Sequence[int]) -> None:
         step.sent |= self._link.post({node: step.works[node].parcel for node in nodes})

@@ -19,8 +19,9 @@ import torch
 
 from equipoise import __version__
 from equipoise.config.check import check
-from equipoise.core.codec import encode
+from equipoise.core.codec import Message, decode, encode
 from equipoise.core.errors import ConfigError, EngineError, EquipoiseError
+from equipoise.core.values import State
 from equipoise.engine.flower.compress import closed, unsqueezed
 from equipoise.engine.flower.parcel import PROTOCOL, Parcel
 from equipoise.engine.flower.policy import Policy
@@ -149,10 +150,11 @@ class ClientMachine:
         shared = bodies.pop("shared", None)
         if shared is None:
             raise EngineError("the message has no broadcast")
-        packed = {}
-        for name, tasks in bodies.items():
-            self._require_own(opened, parcel.header.get("clients", {}).get(name, ()))
-            packed[name] = closed(self._answered(opened.node, tasks, shared), how)
+        broadcast, packed = decode(shared)[1], {}
+        for name, body in bodies.items():
+            tasks = decode(body)
+            self._require_own(opened, tasks[0].get("clients", ()))  # of the tasks themselves, whatever else is said
+            packed[name] = closed(self._answered(opened.node, tasks, broadcast), how)
         answers = {name: each.body for name, each in packed.items()}
         n_bytes = sum(len(answer) for answer in answers.values())
         if n_bytes > self.policy.most_megabytes * 1e6:
@@ -161,9 +163,9 @@ class ClientMachine:
         errors = {name: each.error for name, each in packed.items()}
         return Parcel({"versions": versions(), "errors": errors}, answers)
 
-    def _answered(self, node: Node, tasks: bytes, shared: bytes) -> bytes:
+    def _answered(self, node: Node, tasks: Message, broadcast: State) -> bytes:
         try:
-            return node.answer_bytes(tasks, shared)
+            return encode(*node.answer(tasks, broadcast))
         except EquipoiseError as error:
             return encode(*error_message(error))
 

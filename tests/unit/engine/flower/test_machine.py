@@ -58,7 +58,7 @@ def test_a_share_trains_its_clients_as_the_whole_set_does(site, shares, tmp_path
     """Batches are drawn by the client's number and the place of a sample among its own."""
     task = Task(0, 2, range(1), state_of(site.network()))
     message = encode(*tasks_message([task]))
-    parcel = Parcel(header(do="work", clients={"0": [2]}), {"0": message, "shared": encode({}, task.shared)})
+    parcel = Parcel(header(do="work"), {"0": message, "shared": encode({}, task.shared)})
     answer = machine(shares["a"], tmp_path).answer(parcel)
     (ours,), (local,) = results_of(decode(answer.bodies["0"])), Node(site).work([task])
     assert isinstance(ours, ClientUpdate)
@@ -129,7 +129,10 @@ def test_too_large_an_answer_stays(site, shares, tmp_path):
 
 
 def test_a_client_of_another_machine_is_refused(site, shares, tmp_path):
-    parcel = Parcel(header(do="work", clients={"0": [1]}), {"0": b"", "shared": b""})
+    """Whatever the header says: what counts is the task."""
+    task = Task(0, 1, range(1), state_of(site.network()))
+    bodies = {"0": encode(*tasks_message([task])), "shared": encode({}, task.shared)}
+    parcel = Parcel(header(do="work", clients={"0": [0]}), bodies)
     assert "client 1 is not on this machine" in machine(shares["a"], tmp_path).answer(parcel).header["refused"]
 
 
