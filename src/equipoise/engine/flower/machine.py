@@ -28,6 +28,7 @@ from equipoise.engine.flower.policy import Policy
 from equipoise.engine.flower.share import digest, read_share, share_for, shares_in
 from equipoise.engine.messages import error_message
 from equipoise.engine.node import Node, open_site
+from equipoise.engine.settings import FlowerOptions
 from equipoise.kind.samples.own_site import own_samples, own_site, told_of
 from equipoise.kind.samples.site import SampleSite
 from equipoise.kind.site import Site
@@ -52,11 +53,16 @@ class Opened:
     node: Node
     clients: list[int] | None
     """The clients that are held; None: the whole data set is here, for whichever clients the driver wants."""
-    compress: str
 
     @property
     def site(self) -> Site:
         return self.node.site
+
+    @property
+    def compress(self) -> str:
+        options = self.site.config.engine
+        assert isinstance(options, FlowerOptions)
+        return options.compress
 
 
 class ClientMachine:
@@ -109,26 +115,26 @@ class ClientMachine:
         return self._opened
 
     def _made(self, text: str, config: dict[str, Any], asked: Mapping[str, Any]) -> Opened:
-        checked, how = check(config), str(json.loads(text).get("engine", {}).get("compress", "none"))
+        checked = check(config)
         if isinstance(checked.partition, MachinesOptions):
             name, inputs = str(asked.get("name")), asked.get("inputs")
             samples = own_samples(checked, self.data, checked.partition.classes)
             own = own_site(checked, samples, name, inputs if isinstance(inputs, Mapping) else {})
-            return Opened(text, Node(own), [checked.partition.ids.index(name)], how)
+            return Opened(text, Node(own), [checked.partition.ids.index(name)])
         share = None if self.data is None else share_for(self.data, checked)
         if share is not None:
             site = open_site(config, share.arrays, share.facts)
             if site.n_clients != share.n_clients:
                 raise EngineError(f"its share is of {share.n_clients} clients, and the run has {site.n_clients}")
-            return Opened(text, Node(site), list(share.clients), how)
+            return Opened(text, Node(site), list(share.clients))
         built = checked.kind.load("build")(checked, resolve(checked), self.data)
-        return Opened(text, Node(built.site), None, how)
+        return Opened(text, Node(built.site), None)
 
     def _own(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The configuration for this machine: its device, its folder for clients' states, its plugins' files."""
         given = config.get("engine")
         engine = given if isinstance(given, Mapping) else {}
-        shared = ("precision", "deterministic", "compile", "threads", "together")
+        shared = ("precision", "deterministic", "compile", "threads", "together", "client_state", "compress")
         own = {"name": "flower", "device": self.device, **{key: engine[key] for key in shared if key in engine}}
         if engine.get("client_state") != "travels":
             own["state_folder"] = str(self.state)

@@ -34,10 +34,6 @@ class Share:
     facts: Mapping[str, Any]
     key: str
 
-    @property
-    def digest(self) -> str:
-        return digest((self.arrays, self.facts))
-
 
 def data_key(config: Config) -> str:
     """Hash of the settings that decide which client has which data."""
