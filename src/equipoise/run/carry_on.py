@@ -11,6 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from equipoise.core.errors import EquipoiseError, Halted, PluginFailed, StoreError
+from equipoise.core.notices import NOTICES
 from equipoise.core.plugins import running
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import Event
@@ -98,7 +99,9 @@ class Left(NamedTuple):
 
 def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watch) -> Left | None:
     """Take steps, committing each, until the run is over or continues under another configuration."""
-    engine, keeper = make_engine(left.federation.site), Keeper(partial(blobs.put, store))
+    with NOTICES.shown_by(watch.note):
+        engine = make_engine(left.federation.site)
+    keeper = Keeper(partial(blobs.put, store))
     try:
         for event in opening(left.federation, engine, left.snapshot) if left.first == 0 else ():
             write.add_events(store, run_id, [event])

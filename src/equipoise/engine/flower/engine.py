@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from equipoise.core.codec import decode, encode
 from equipoise.core.errors import EngineError
+from equipoise.core.notices import Waiting
 from equipoise.core.stopwatch import WATCH
 from equipoise.core.values import ClientFailure, Event, Result, Task
 from equipoise.engine.engine import cohorts
@@ -215,10 +216,11 @@ class Flower:
 
     def _meet(self) -> None:
         """Wait until every client has a home; not longer if machines were refused, since waiting changes nothing."""
-        until = time.monotonic() + self.options.patience
+        waiting = Waiting(self.options.patience)
         while not self._is_met():
-            if time.monotonic() > until or (self._homes.refused and self._has_greeted_all()):
+            if waiting.is_over or (self._homes.refused and self._has_greeted_all()):
                 return self._require_quorum()
+            waiting.for_(self._homes.wanted(self.options.machines))
             time.sleep(self.options.poll)
             self._look()
             self._greet()

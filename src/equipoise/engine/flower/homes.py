@@ -77,6 +77,14 @@ class Homes:
     def missing(self) -> Sequence[int]:
         return [client for client in range(self.site.n_clients) if client not in self.home]
 
+    def wanted(self, machines: int | None) -> str:
+        """What a wait is for, in words."""
+        number = "" if machines is None else f" of {machines}"
+        joined = f"{len(self.names)}{number} joined" + (
+            f" ({', '.join(sorted(self.names.values()))})" if self.names else ""
+        )
+        return f"machines: {joined}, {len(self.missing())} of {self.site.n_clients} clients have none yet"
+
     def incomplete(self, here: Mapping[int, str]) -> EngineError:
         """The error that names clients without a home, and why machines were refused."""
         missing = self.missing()

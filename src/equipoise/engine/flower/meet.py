@@ -9,6 +9,7 @@ from typing import Any
 
 from equipoise.config.schema import Config
 from equipoise.core.errors import EngineError, PartitionError
+from equipoise.core.notices import Waiting
 from equipoise.engine.flower.link import Link
 from equipoise.engine.flower.machine import versions
 from equipoise.engine.flower.parcel import Parcel
@@ -53,9 +54,13 @@ def _said(link: Link, config: Config, classes: Sequence[str]) -> dict[str, Mappi
     names: dict[int, str] = {}
     waiting: dict[str, int] = {}
     said: dict[str, Mapping[str, Any]] = {}
-    until, looked = time.monotonic() + options.patience, 0.0
-    while waiting or not said or len(said) < (options.machines or config.partition.clients or 1):
-        if time.monotonic() > until:
+    patience, looked = Waiting(options.patience), 0.0
+    wanted = options.machines or config.partition.clients or 1
+    while waiting or not said or len(said) < wanted:
+        patience.for_(
+            f"machines: {len(said)} of {wanted} have said what they hold ({', '.join(sorted(said)) or 'none'})"
+        )
+        if patience.is_over:
             missing = ", ".join(names[node] for node in waiting.values()) or "machines"
             fix = "`equipoise federation status` lists who is there"
             raise EngineError(f"waited {options.patience:g} s for {missing}", where="partition=machines", fix=fix)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from equipoise.core import notices
 from equipoise.core.errors import EngineError
 from equipoise.core.values import ClientFailure
 from equipoise.engine.flower import engine as module
@@ -205,3 +206,12 @@ def test_a_machine_that_refuses_at_work_costs_its_clients(wire):
     wire.machines_[1].policy = Policy(most_megabytes=1e-6)
     failed = [result for result in engine.map(tasks) if isinstance(result, ClientFailure)]
     assert [(result.client, result.kind) for result in failed] == [(1, "refused"), (4, "refused")]
+
+
+def test_while_it_waits_it_says_who_is_there_and_what_is_missing(wire, monkeypatch):
+    monkeypatch.setattr(notices, "QUIET_SECONDS", 0.0)
+    wire.away = {"b"}
+    heard: list[str] = []
+    with notices.NOTICES.shown_by(heard.append), pytest.raises(EngineError, match="no machine holds clients 1, 4"):
+        engine_of()
+    assert "waiting for machines: 2 joined (a, c), 2 of 5 clients have none yet; 0 of 0.3 s" in heard
