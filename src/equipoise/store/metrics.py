@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, select
 
 from equipoise.core.values import Row
 from equipoise.store import tables
@@ -16,6 +16,9 @@ from equipoise.store.transact import Store, reading
 if TYPE_CHECKING:
     import polars as pl
 
+SERVER_KEY = -1
+OWNER = func.coalesce(tables.metrics.c.client, literal_column(str(SERVER_KEY)))
+"""As in the index: the client, or −1 for the server."""
 PIECE = 100_000
 """Rows read at a time."""
 Int: TypeAlias = NDArray[np.int64]
@@ -74,14 +77,50 @@ def columns(store: Store, run_id: str, server: int) -> tuple[list[str], NDArray[
     return list(places), which, owners, steps, values
 
 
-def final_metrics(store: Store, run_id: str) -> dict[str, float]:
-    """The server's final values: {name: value}, each at its last step."""
+def recorded_names(store: Store, run_id: str) -> list[str]:
+    """The names of all numbers of a run; each is one step in the index, however many rows it has."""
     table = tables.metrics.c
-    server = (table.run_id == run_id, table.client.is_(None))
-    last = select(func.max(table.step)).where(*server).scalar_subquery()
-    query = select(table.name, table.value).where(*server, table.step == last).order_by(table.name)
+    mine = table.run_id == run_id
+    first = select(func.min(table.name).label("name")).where(mine).cte("names", recursive=True)
+    following = select(func.min(table.name)).where(mine, table.name > first.c.name).scalar_subquery()
+    every = first.union_all(select(following).where(first.c.name.is_not(None)))
     with reading(store) as connection:
-        return {row.name: row.value for row in connection.execute(query)}
+        return [name for name in connection.scalars(select(every.c.name)) if name is not None]
+
+
+def final_metrics(store: Store, run_id: str) -> dict[str, float]:
+    """The server's final values: {name: value}, all of its last step."""
+    names = recorded_names(store, run_id)
+    for newest in (last_step, _server_step):  # the first is found at once, and nearly always the server's
+        step = newest(store, run_id)
+        found = [] if step is None else server_values(store, run_id, names, [step])
+        if found:
+            return {name: value for name, _, value in found}
+    return {}
+
+
+def last_step(store: Store, run_id: str) -> int | None:
+    """The step of the newest checkpoint."""
+    table = tables.checkpoints.c
+    with reading(store) as connection:
+        return connection.scalar(select(func.max(table.step)).where(table.run_id == run_id))
+
+
+def _server_step(store: Store, run_id: str) -> int | None:
+    table = tables.metrics.c
+    with reading(store) as connection:
+        return connection.scalar(select(func.max(table.step)).where(table.run_id == run_id, OWNER == SERVER_KEY))
+
+
+def server_values(
+    store: Store, run_id: str, names: Sequence[str], steps: Sequence[int]
+) -> list[tuple[str, int, float]]:
+    """(name, step, value) of the server at these steps, ordered by name and step; found in the index one by one."""
+    table = tables.metrics.c
+    mine = (table.run_id == run_id, table.name.in_(names), table.step.in_(steps), OWNER == SERVER_KEY)
+    query = select(table.name, table.step, table.value).where(*mine).order_by(table.name, table.step)
+    with reading(store) as connection:
+        return [(name, step, value) for name, step, value in connection.execute(query)]
 
 
 def _wanted(names: Collection[str], step: int | None, client: Who) -> list[ColumnElement[bool]]:
@@ -98,4 +137,4 @@ def _wanted(names: Collection[str], step: int | None, client: Who) -> list[Colum
 
 def _ordered(query: Select[Any]) -> Select[Any]:
     table = tables.metrics.c
-    return query.order_by(table.run_id, table.step, func.coalesce(table.client, -1), table.name)
+    return query.order_by(table.run_id, table.step, OWNER, table.name)

@@ -76,10 +76,23 @@ def named_sweeps(connection: Connection) -> None:
     connection.exec_driver_sql(f"CREATE TABLE sweeps ({columns})")
 
 
+def progress_and_requests(connection: Connection) -> None:
+    """progress: how far a step has come; requests: what a run is asked to do at its next checkpoint."""
+    run = "run_id TEXT {key} REFERENCES runs ON DELETE CASCADE"
+    connection.exec_driver_sql(
+        f"CREATE TABLE progress ({run.format(key='PRIMARY KEY')}, time TEXT NOT NULL, body TEXT NOT NULL)"
+    )
+    number = f"id {IDENTITY[connection.dialect.name]} PRIMARY KEY"
+    columns = f"{number}, {run.format(key='NOT NULL')}, action TEXT NOT NULL, time TEXT NOT NULL, taken TEXT"
+    connection.exec_driver_sql(f"CREATE TABLE requests ({columns})")
+    connection.exec_driver_sql("CREATE INDEX requests_by_run ON requests (run_id)")
+
+
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001-first-tables": first_tables,
     "0002-facts-and-members": facts_and_members,
     "0003-named-sweeps": named_sweeps,
+    "0004-progress-and-requests": progress_and_requests,
 }
 
 

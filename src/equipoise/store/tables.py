@@ -8,6 +8,8 @@ runs ─┬─ metrics      one number of one step: of a client, or of the serve
 partitions            which client owns which samples; shared by all runs with the same fingerprint
 sweeps                the grid behind each sweep name
 members               the runs of a sweep, in the order of its table
+progress              how far the step of a run that goes on has come; gone with its process
+requests              what a run is asked to do at its next checkpoint
 facts                 properties of the store itself: where its files are
 migrations            the migrations applied to this database
 """
@@ -170,4 +172,22 @@ members = Table(
     Column("position", BigInteger, primary_key=True),
     Column("label", Text),
     Column("run_id", Text),
+)
+
+progress = Table(
+    "progress",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("time", Text),
+    Column("body", Json),
+)
+
+requests = Table(
+    "requests",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("run_id", Text),
+    Column("action", Text),
+    Column("time", Text),
+    Column("taken", Text),
 )
