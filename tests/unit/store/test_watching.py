@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from equipoise.core.errors import ConfigError
+from equipoise.store.locks import hold
 from equipoise.store.transact import Store
 from equipoise.store.watching import all_progress, end_progress, request, requested, set_progress, take_requests
 from equipoise.store.write import finish
@@ -19,8 +20,9 @@ def test_progress_is_one_row_per_run(store: Store, run_id: str) -> None:
 
 
 def test_a_request_is_taken_once(store: Store, run_id: str) -> None:
-    request(store, run_id, "stop")
-    request(store, run_id, "stop")
+    with hold(store, run_id):
+        request(store, run_id, "stop")
+        request(store, run_id, "stop")
     assert requested(store, run_id) == ["stop"]
     assert take_requests(store, run_id) == ["stop"]
     assert take_requests(store, run_id) == []
@@ -28,7 +30,8 @@ def test_a_request_is_taken_once(store: Store, run_id: str) -> None:
 
 def test_a_run_that_ended_leaves_neither_progress_nor_requests(store: Store, run_id: str) -> None:
     set_progress(store, run_id, {"step": 1})
-    request(store, run_id, "stop")
+    with hold(store, run_id):
+        request(store, run_id, "stop")
     end_progress(store, run_id)
     assert (all_progress(store), requested(store, run_id)) == ({}, [])
 
