@@ -103,13 +103,17 @@ def last_step(store: Store, run_id: str) -> int | None:
     """The step of the newest checkpoint."""
     table = tables.checkpoints.c
     with reading(store) as connection:
-        return connection.scalar(select(func.max(table.step)).where(table.run_id == run_id))
+        step: int | None = connection.scalar(select(func.max(table.step)).where(table.run_id == run_id))
+    return step
 
 
 def _server_step(store: Store, run_id: str) -> int | None:
     table = tables.metrics.c
     with reading(store) as connection:
-        return connection.scalar(select(func.max(table.step)).where(table.run_id == run_id, OWNER == SERVER_KEY))
+        step: int | None = connection.scalar(
+            select(func.max(table.step)).where(table.run_id == run_id, OWNER == SERVER_KEY)
+        )
+    return step
 
 
 def server_values(
