@@ -1,4 +1,4 @@
-"""Writes a run's numbers as TensorBoard event files, beside the store, while it goes on.
+"""Writes a run's numbers as TensorBoard event files, beside the store, while it goes on: `--tensorboard FOLDER`.
 
 accuracy/merged             the server's
 client_3/lam                a client's; beyond 20 clients clients/lam, their mean
@@ -6,13 +6,15 @@ client_3/lam                a client's; beyond 20 clients clients/lam, their mea
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from equipoise.core.errors import ConfigError, MissingExtra
+from equipoise.store.sent import StepNumbers
+from equipoise.track.points import LEFT_OUT, Point, tagged
+from equipoise.track.to_tensorboard import event_writer, write_points
 
 if TYPE_CHECKING:
     from equipoise.api.progress import Follows
@@ -29,10 +31,10 @@ class EventFiles:
 
     def __init__(self, folder: Path, watch: Follows) -> None:
         try:
-            from tensorboard.summary.writer import event_file_writer
+            import tensorboard.summary.writer.event_file_writer  # noqa: F401
         except ImportError:
             raise MissingExtra("writing event files needs: pip install 'equipoise[track]'") from None
-        self.module, self.folder, self.watch = event_file_writer, folder, watch
+        self.folder, self.watch = folder, watch
 
     @property
     def run_id(self) -> str | None:
@@ -41,7 +43,7 @@ class EventFiles:
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
         place = self.folder / run_id
         try:
-            self.writer = self.module.EventFileWriter(str(place))
+            self.writer = event_writer(place)
         except OSError as error:
             what = f"cannot write event files to {place}: {error}"
             raise ConfigError(what, where="--tensorboard", fix="give another folder") from error
@@ -51,12 +53,7 @@ class EventFiles:
         self.watch.tick(step, done, total, result)
 
     def checkpoint(self, record: Record) -> None:
-        from tensorboard.compat.proto.event_pb2 import Event
-        from tensorboard.compat.proto.summary_pb2 import Summary
-
-        values = [Summary.Value(tag=tag, simple_value=value) for tag, value in tagged(record.rows).items()]
-        self.writer.add_event(Event(wall_time=time.time(), step=record.step, summary=Summary(value=values)))
-        self.writer.flush()
+        write_points(self.writer, points(record.rows, record.step))
         self.watch.checkpoint(record)
 
     def note(self, text: str) -> None:
@@ -68,14 +65,14 @@ class EventFiles:
         self.watch.end()
 
 
-def tagged(rows: Sequence[Row]) -> dict[str, float]:
-    """Numbers of one checkpoint by their tags; ranks of single users are left out."""
-    rows = [row for row in rows if not row.name.startswith("rank/")]
-    found = {row.name: row.value for row in rows if row.client is None}
-    if len({row.client for row in rows} - {None}) <= OWN_CURVES:
-        return found | {f"client_{row.client}/{row.name}": row.value for row in rows if row.client is not None}
+def points(rows: Sequence[Row], step: int) -> list[Point]:
+    """The points of one checkpoint."""
+    rows = [row for row in rows if not row.name.startswith(LEFT_OUT)]
+    theirs = [row for row in rows if row.client is not None]
+    if len({row.client for row in theirs}) <= OWN_CURVES:
+        return tagged(step, StepNumbers([(row.client, row.name, row.value) for row in rows], []))
     by_name: dict[str, list[float]] = {}
-    for row in rows:
-        if row.client is not None:
-            by_name.setdefault(f"clients/{row.name}", []).append(row.value)
-    return found | {name: fmean(values) for name, values in by_name.items()}
+    for row in theirs:
+        by_name.setdefault(row.name, []).append(row.value)
+    single = [(None, row.name, row.value) for row in rows if row.client is None]
+    return tagged(step, StepNumbers(single, [(name, fmean(values)) for name, values in by_name.items()]))

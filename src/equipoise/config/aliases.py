@@ -16,6 +16,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "rounds": ("num_rounds", "global_rounds", "comm_round", "R"),
     "method.mu": ("mu",),
     "seed": ("random_seed",),
+    "track.to": ("track",),
 }  # fmt: skip
 
 CANONICAL = {alias: key for key, aliases in SYNONYMS.items() for alias in aliases}

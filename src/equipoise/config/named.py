@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from equipoise.config.blocks import ClientOptions, EvaluateOptions, ScenarioOptions, ServerOptions
+from equipoise.config.track import TrackOptions
 from equipoise.core.options import Options
 from equipoise.core.registry import AGGREGATES, BALANCES, DATASETS, ENGINES, METHODS, MODELS, SPLITTERS, Registry
 
@@ -27,4 +28,5 @@ PLAIN: dict[str, type[Options]] = {
     "server": ServerOptions,
     "evaluate": EvaluateOptions,
     "scenario": ScenarioOptions,
+    "track": TrackOptions,
 }

@@ -24,6 +24,7 @@ from equipoise.config.blocks import (
 from equipoise.config.kinds import kind_of
 from equipoise.config.later import without_later
 from equipoise.config.plugins import KEY
+from equipoise.config.track import TrackOptions
 from equipoise.core.clock import Clock
 from equipoise.core.loading import Plugin
 from equipoise.core.options import Options
@@ -62,6 +63,7 @@ class Config(Options):
     engine: SerializeAsAny[EngineOptions] = EngineOptions()
     evaluate: EvaluateOptions = EvaluateOptions()
     scenario: ScenarioOptions = ScenarioOptions()
+    track: TrackOptions = TrackOptions()
 
     @field_validator("guard", mode="before")
     @classmethod
@@ -95,7 +97,7 @@ class Config(Options):
         return when == "each" or (when == "last" and is_last)
 
     def fingerprint(self) -> str:
-        """Hash of everything that can change a number; the run's name and the engine cannot. `auto` counts as the CPU:
+        """Hash of everything that can change a number; the run's name, the engine and trackers cannot. `auto` counts as the CPU:
         resolve the device first (`run/placed`).
 
         The kind of device changes the last bits, and so does how many clients train along one axis: that enters the
@@ -103,7 +105,7 @@ class Config(Options):
         place of their files.
         """
         idle = {"guard": True, "limits": True} if self.guard in {"off", "warn"} else {}
-        content = self.model_dump(exclude={"name": True, "engine": True, KEY: True, **idle})
+        content = self.model_dump(exclude={"name": True, "engine": True, "track": True, KEY: True, **idle})
         return _hash(content | self._network() | self._code() | self._arithmetic())
 
     def _network(self) -> dict[str, Any]:
@@ -129,7 +131,7 @@ class Config(Options):
         rounds, and where a guard or validation may end or change the run."""
         if not self.is_one_shot or self.guard in {"stop", "heal"} or self.evaluate.patience is not None:
             return None
-        kept_out = ("name", "engine", "server", "guard", "limits", KEY)
+        kept_out = ("name", "engine", "server", "guard", "limits", "track", KEY)
         content = self.model_dump(exclude=dict.fromkeys(kept_out, True)) | self._network() | self._code()
         return _hash(content | {"fraction": self.server.fraction, **self._arithmetic()})
 

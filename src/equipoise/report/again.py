@@ -20,8 +20,8 @@ from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
 from equipoise.store.records import Run
 
-FREE = ("name", "seed", "plugins")
-"""Keys in which presets do not differ; installed plugins are found by what they are asked for."""
+FREE = ("name", "seed", "plugins", "track")
+"""Keys in which presets do not differ, or that change no number; installed plugins are found by what they are asked for."""
 
 
 ANYWHERE = (("engine.device", "auto"), ("engine.device", "cpu"))
@@ -86,7 +86,7 @@ def _text(value: Any) -> str:
 
 def _flat(config: Config) -> dict[str, Any]:
     """Every setting by its dotted key, except those that do not matter here."""
-    found = {key: value for key, value in walked(config.model_dump(mode="json")) if key not in FREE}
+    found = {key: value for key, value in walked(config.model_dump(mode="json")) if key.split(".")[0] not in FREE}
     return {key: value for key, value in found.items() if (key, value) not in ANYWHERE}
 
 

@@ -25,7 +25,7 @@ from equipoise.report.statistics import (
 
 REDUCTIONS: Mapping[str, Callable[[HeadlineCurve], float]] = {"final": final, "best": best}
 """How the checkpoints of a run become one number."""
-UNIMPORTANT = ("name", "seed", "engine")
+UNIMPORTANT = ("name", "seed", "engine", "track")
 """Keys that do not count as a difference between configurations."""
 
 

@@ -25,6 +25,7 @@ from equipoise.run.live import LiveProgress
 from equipoise.run.loop import federate
 from equipoise.run.opening import opening
 from equipoise.run.state import Snapshot
+from equipoise.run.tracked import tracked
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
@@ -39,7 +40,8 @@ ANNOUNCED = ("checkpoint-damaged", "partition-overlap", "data-note", "feature-ch
 
 def carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snapshot, first: int, shown: Watch) -> None:
     """Take the remaining steps, and record how the run ended."""
-    watch = LiveProgress(store, run_id, snapshot.stopped, shown)
+    followed = tracked(store, run_id, federation.config.track, shown)
+    watch = LiveProgress(store, run_id, snapshot.stopped, followed)
     try:
         watch.begin(run_id, federation, first)
         for recorded in read.events(store, run_id):

@@ -38,6 +38,8 @@ from equipoise.core.errors import ConfigError, Problem
 from equipoise.core.registry import suggestion
 
 KEYS = ("preset", KEY, *SWEEP_KEYS)
+LISTS = (KEY, "track", "track.to")
+"""Keys whose value is a list; a list of them is not an axis."""
 Point = tuple[str, tuple[Any, ...]]
 """A row's label, and its value on each axis."""
 Overrides = Sequence[str] | Mapping[str, Any]
@@ -113,7 +115,7 @@ def _given(overrides: Overrides, scales: Mapping[str, Any]) -> tuple[Scale, Flat
     if isinstance(overrides, Mapping):
         rest = {key: value for key, value in overrides.items() if key != "scale"}
         settings = flat_overrides(rest)
-        axes = {key: list(value) for key, value in settings.items() if isinstance(value, list | tuple) and key != KEY}
+        axes = {key: list(value) for key, value in settings.items() if isinstance(value, list | tuple) and key not in LISTS}
         fixed = {key: value for key, value in settings.items() if key not in axes}
         return _scale(scales, overrides.get("scale")), fixed, axes
     asked = [text.removeprefix("scale=") for text in overrides if text.startswith("scale=")]
@@ -188,7 +190,7 @@ def _split(overrides: Sequence[str]) -> tuple[Flat, dict[str, list[Any]]]:
     for text in overrides:
         key, _, value = text.partition("=")
         parts = value.split(",")
-        if len(parts) > 1 and not value.startswith(("[", "{")) and key != KEY:
+        if len(parts) > 1 and not value.startswith(("[", "{")) and key not in LISTS:
             if "" in parts:
                 raise ConfigError([Problem(key, f"an empty value in '{value}'")])
             (canonical,) = flat_overrides([f"{key}=0"])

@@ -37,6 +37,7 @@ from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
 from equipoise.store.records import Run, new_run_id
+from equipoise.track.sinks import sinks
 
 
 def start(store: Store, request: Request, watch: Watch, member: Membership = ALONE) -> str:
@@ -48,6 +49,7 @@ def prepared(request: Request) -> Federation:
     """The federation of a request; a wrong one is refused here, before anything is written."""
     limits(request.config.limits)
     require_engine(request.config)
+    sinks(request.config.track)
     return build(request.config, request.data_path)
 
 
@@ -90,6 +92,7 @@ def resume(
         config_here = on_engine(healed(config, so_far), elsewhere.engine)
         federation = build(_on_its_device(config_here, so_far, elsewhere.device), folder)
         require_engine_again(federation.config)
+        sinks(config.track)
         here = require_same_data(run, federation, folder)
         server = run.environment.get("predict", here["predict"])  # a healed run may have got another one later
         if rounds is None:

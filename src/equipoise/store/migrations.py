@@ -88,11 +88,19 @@ def progress_and_requests(connection: Connection) -> None:
     connection.exec_driver_sql("CREATE INDEX requests_by_run ON requests (run_id)")
 
 
+def sent_to_trackers(connection: Connection) -> None:
+    """trackers: how far a run was sent to a tracker, and its id there."""
+    run = "run_id TEXT NOT NULL REFERENCES runs ON DELETE CASCADE"
+    columns = f"{run}, tracker TEXT NOT NULL, place TEXT NOT NULL, remote TEXT NOT NULL, sent BIGINT NOT NULL"
+    connection.exec_driver_sql(f"CREATE TABLE trackers ({columns}, PRIMARY KEY (run_id, tracker, place))")
+
+
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001-first-tables": first_tables,
     "0002-facts-and-members": facts_and_members,
     "0003-named-sweeps": named_sweeps,
     "0004-progress-and-requests": progress_and_requests,
+    "0005-sent-to-trackers": sent_to_trackers,
 }
 
 

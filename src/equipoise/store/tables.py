@@ -10,6 +10,7 @@ sweeps                the grid behind each sweep name
 members               the runs of a sweep, in the order of its table
 progress              how far the step of a run that goes on has come; gone with its process
 requests              what a run is asked to do at its next checkpoint
+trackers              how far a run was sent to a tracker, and its id there
 facts                 properties of the store itself: where its files are
 migrations            the migrations applied to this database
 """
@@ -190,4 +191,14 @@ requests = Table(
     Column("action", Text),
     Column("time", Text),
     Column("taken", Text),
+)
+
+trackers = Table(
+    "trackers",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("tracker", Text, primary_key=True),
+    Column("place", Text, primary_key=True),
+    Column("remote", Text),
+    Column("sent", BigInteger),
 )

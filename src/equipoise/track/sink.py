@@ -1,0 +1,58 @@
+"""What a tracker does: it opens a run, takes points, and closes the run.
+
+A sink may raise any error; `feed` catches it, waits and tries again. It loads its library when it opens, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from equipoise.store.records import Run
+from equipoise.track.points import Point
+
+
+@dataclass(frozen=True)
+class TrackedRun:
+    """What a tracker shows of a run beside its curves."""
+
+    run_id: str
+    method: str
+    version: str
+    settings: Mapping[str, Any]
+    """Dotted keys of the configuration."""
+    config_hash: str = ""
+
+
+class Opened(NamedTuple):
+    """The run's id at the tracker, and whether the tracker made it just now and has nothing of the run yet."""
+
+    remote: str
+    is_new: bool
+
+
+class Sink(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def place(self) -> str:
+        """Where it sends, for people and as a key: an address, a folder. Never with a password."""
+
+    def open(self, run: TrackedRun, known: str | None) -> Opened:
+        """Open the run with that id at the tracker, or make it if the id is None or the tracker no longer has it."""
+
+    def send(self, points: Sequence[Point]) -> None:
+        """Send points in the order of their steps; when it returns, the tracker has them."""
+
+    def close(self, status: str) -> None:
+        """Say how the run ended: done, stopped or failed."""
+
+
+def described(run: Run) -> TrackedRun:
+    """A stored run for a tracker; without the settings of trackers themselves."""
+    from equipoise.config.loader import flat
+
+    settings = {key: value for key, value in flat(run.config).items() if not key.startswith("track.")}
+    return TrackedRun(run.run_id, run.method, run.version, settings, run.config_hash)
