@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from equipoise.api.partition import PartitionView, partition
     from equipoise.api.report import report
     from equipoise.api.sweep import SweepHandle, sweep
+    from equipoise.api.trackers import import_runs, send
     from equipoise.api.train import resume, run
     from equipoise.config.schema import Config
     from equipoise.core.errors import (
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
         PluginFailed,
         StoppedOnRequest,
         StoreError,
+        TrackerError,
+        TrackerError,
         UnknownName,
         WrongStore,
     )
@@ -77,11 +80,12 @@ HOMES = {
     "api.partition": "PartitionView partition",
     "api.report": "report",
     "api.sweep": "SweepHandle sweep",
+    "api.trackers": "import_runs send",
     "api.train": "resume run",
     "config.schema": "Config",
     "core.errors": "ClientError ConfigError DamagedBlob DataError DeviceLost EngineError EquipoiseError Halted"
-    " MissingExtra NonFinite NoSuchRun PartitionError PluginError PluginFailed StoppedOnRequest StoreError UnknownName"
-    " WrongStore",
+    " MissingExtra NonFinite NoSuchRun PartitionError PluginError PluginFailed StoppedOnRequest StoreError TrackerError"
+    " UnknownName WrongStore",
     "core.registry": "AGGREGATES BALANCES DATASETS ENGINES KINDS METHODS MODELS PREDICTS SPLITTERS TERMS",
     "diagnose.finding": "Finding Verdict",
     "diagnose.rule": "RULES",
@@ -96,8 +100,9 @@ __all__ = [
     "TERMS", "ClientError", "ComparisonTable", "Config", "ConfigError", "DamagedBlob", "DataError", "DeviceLost",
     "Diagnosis", "EngineError", "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun",
     "NonFinite", "PartitionError", "PartitionView", "PluginError", "PluginFailed", "RunHandle", "StoppedOnRequest",
-    "StoreError", "SweepHandle", "UnknownName", "Verdict", "WrongStore", "__version__", "compare", "diagnose", "diagnose_all",
-    "export", "fuse", "open_run", "partition", "report", "resume", "run", "runs", "sweep",
+    "StoreError", "SweepHandle", "TrackerError", "UnknownName", "Verdict", "WrongStore", "__version__", "compare",
+    "diagnose", "diagnose_all", "export", "fuse", "import_runs", "open_run", "partition", "report", "resume", "run", "runs",
+    "send", "sweep",
 ]  # fmt: skip
 
 

@@ -101,10 +101,12 @@ def fuse(
     from equipoise.run.fuse import servers_of
     from equipoise.run.fuse_sums import fuse_sums
     from equipoise.store.read import find_run
+    from equipoise.store.records import refuse_imported
 
     source, folder = found(run, store), Path(path) if path is not None else None
     with existing(source.store) as opened, kept_torch_settings():
         record = find_run(opened, source.id)
+        refuse_imported(record, "to fuse")
         if sums is not None:
             require_alone(merge, predict, common)
             ids = fuse_sums(opened, record, _several(sums), folder)

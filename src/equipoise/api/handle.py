@@ -65,8 +65,11 @@ class RunHandle:
     def config(self) -> Config:
         """The resolved configuration; `eq.run(run.config, seed=2)` trains it again with another seed."""
         from equipoise.config.check import check
+        from equipoise.store.records import refuse_imported
 
-        return check(self.record.config)
+        run = self.record
+        refuse_imported(run, "that could be trained again")
+        return check(run.config)
 
     @property
     def headline(self) -> str:

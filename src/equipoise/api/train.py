@@ -80,8 +80,10 @@ def resume(
         ConfigError: the run is one-shot, or was ended by validation, or already has that many rounds.
     """
     from equipoise.api.choose import found
+    from equipoise.store.records import refuse_imported
 
     handle = found(run, store)
+    refuse_imported(handle.record, "to resume")
     if handle.status == "done" and rounds is None:
         return handle
     from equipoise.run.placed import Elsewhere

@@ -22,6 +22,7 @@ from equipoise.cli import (
     features,
     federation,
     fuse,
+    import_,
     join,
     ls,
     methods,
@@ -77,6 +78,7 @@ app.command("compare")(compare.compare)
 app.command("diagnose")(diagnose.diagnose)
 app.command("report")(report.report)
 app.command("export")(export.export)
+app.command("import")(import_.import_)
 app.command("partition")(partition.partition)
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")

@@ -51,8 +51,10 @@ def resume(
       equipoise resume latest --engine processes engine.workers=2
     """
     from equipoise.api.choose import open_run
+    from equipoise.store.records import refuse_imported
 
     found = open_run(run, store=store)
+    refuse_imported(found.record, "to resume")
     if found.status != "done" or rounds is not None:
         from equipoise.api.train import resume as go_on
 

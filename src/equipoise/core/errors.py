@@ -12,6 +12,7 @@
     ├── EngineError          a worker or transport failed
     │   ├── MissingExtra     an optional dependency that is not installed
     │   └── DeviceLost       the device on which clients train does not answer any more
+    ├── TrackerError         a tracker of others could not be reached, or refused what it was sent
     ├── Halted               a guard ended the run
     ├── StoppedOnRequest     somebody asked the run to stop, and it did at its checkpoint
     └── StoreError           locked, read-only, full
@@ -100,6 +101,10 @@ class MissingExtra(EngineError):
 
 
 class DeviceLost(EngineError):
+    pass
+
+
+class TrackerError(EquipoiseError):
     pass
 
 

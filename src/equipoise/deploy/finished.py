@@ -89,6 +89,7 @@ class FinishedRun:
 
 def finished(store: Store, run: Run, data_path: Path | None = None) -> FinishedRun:
     """The final state; refused unless this version finished the run, on labelled samples, and the data is there."""
+    refuse_imported(run, "that predicts")
     _require_finished(run)
     checkpoint = read.checkpoints(store, run.run_id)[0]
     kept = {name: blobs.get(store, digest) for name, digest in checkpoint.manifest.items()}

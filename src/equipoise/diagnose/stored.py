@@ -36,13 +36,14 @@ def stored(store: Store, run: Run) -> Recording:
 def facts_of(run: Run, partition: PartitionRecord | None, events: Sequence[Event]) -> dict[str, Any]:
     """The facts that rules need besides numbers; unknown facts are absent."""
     facts = {
-        **_of_config(run.config),
+        **(_of_import(run.config) if run.is_imported else _of_config(run.config)),
         **_of_events(events),
         **(_of_partition(partition, run) if partition is not None else {}),
-        "settings": flat(run.config),
+        "settings": {} if run.is_imported else flat(run.config),
         "status": run.status,
         "tested": run.environment.get("tested"),
         "selected_by": "validation",
+        **run.environment.get("facts", {}),
     }
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -60,6 +61,11 @@ def _of_config(config: Mapping[str, Any]) -> dict[str, Any]:
         "machines": True if config["engine"]["name"] in {"flower", "ray"} else None,
         "stage_switch": _switch(config, is_one_shot),
     }
+
+
+def _of_import(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a run that another tool made: only what `import` has checked."""
+    return {"communication": config["communication"], "steps": config["rounds"] or config["checkpoints"]}
 
 
 def _switch(config: Mapping[str, Any], is_one_shot: bool) -> int | None:

@@ -18,7 +18,7 @@ from equipoise.config.loader import SWEEP_KEYS, find_preset, load, preset_names,
 from equipoise.config.named import NAMED
 from equipoise.config.schema import Config
 from equipoise.core.errors import ConfigError
-from equipoise.store.records import Run
+from equipoise.store.records import IMPORTED, Run
 
 FREE = ("name", "seed", "plugins", "track")
 """Keys in which presets do not differ, or that change no number; installed plugins are found by what they are asked for."""
@@ -31,6 +31,8 @@ ANYWHERE = (("engine.device", "auto"), ("engine.device", "cpu"))
 def again(runs: Sequence[Run]) -> str:
     """The command for runs that differ only in their seed: a `run`, or a `sweep` over the seeds."""
     run, seeds = runs[0], sorted({run.seed for run in runs})
+    if run.is_imported:
+        return f"equipoise import {shlex.quote(str(run.environment[IMPORTED]['source']))}"
     try:
         request = _request(check(run.config))
     except ConfigError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from equipoise.core.exchanges import needs_second_exchange
@@ -70,7 +71,14 @@ def _training(groups: Groups, say: Say) -> list[CardEntry]:
         "lr": lambda run: _learning_rate(run.config["client"]),
         "model": lambda run: settings(run.config["model"]),
     }
-    return [_each(groups, say(key), text) for key, text in texts.items()]
+    return [_each(groups, say(key), partial(_trained, key, text, say)) for key, text in texts.items()]
+
+
+def _trained(key: str, text: Callable[[Run], str], say: Say, run: Run) -> str:
+    """One row of the training; of an imported run only where it comes from is known for certain."""
+    if not run.is_imported:
+        return text(run)
+    return say("imported", origin=run.origin) if key == "method" else say("none")
 
 
 def _course(store: Store, runs: Sequence[Run], say: Say) -> list[CardEntry]:

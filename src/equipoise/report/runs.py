@@ -34,8 +34,8 @@ def curve(store: Store, run: Run, metric: str | None = None) -> HeadlineCurve:
     rows = metrics.rows(store, run.run_id, names=[name, validation_of(run)], client="server")
     values = {row.step: row.value for row in rows if row.name == name}
     validation = {row.step: row.value for row in rows if row.name == validation_of(run)}
-    if not validation and is_stream(run):
-        validation = {step: float(step) for step in values}  # a stream selects no checkpoint: the last slice counts
+    if not validation and (is_stream(run) or run.is_imported):  # no checkpoint is selected: the last one counts
+        validation = {step: float(step) for step in values}
     steps = sorted(values.keys() & validation.keys())
     return HeadlineCurve(run.run_id, run.seed, steps, [values[s] for s in steps], [validation[s] for s in steps])
 

@@ -83,7 +83,7 @@ def trained_clients(store: Store, grid: Grid, contents: Contents) -> dict[str, s
     cells = {key: cell for cell in grid.cells if (key := cell.config.training_fingerprint()) is not None}
     found: dict[str, str] = {}
     for run in read.runs(store, status="done") if cells else []:
-        if run.version == __version__ and run.config["communication"] == "one-shot":
+        if run.version == __version__ and not run.is_imported and run.config["communication"] == "one-shot":
             key = _training(run)
             is_same = key is not None and key in cells and run.environment["content"] == contents.of(cells[key])
             if is_same and is_here(store, run):

@@ -36,7 +36,7 @@ from equipoise.run.state import Snapshot
 from equipoise.run.watch import Watch
 from equipoise.store import blobs, read, write
 from equipoise.store.database import Store
-from equipoise.store.records import Run, new_run_id
+from equipoise.store.records import Run, new_run_id, refuse_imported
 from equipoise.track.sinks import sinks
 
 
@@ -76,6 +76,7 @@ def resume(
     `rounds`, a total or "+20", makes the run longer; a finished run can then be resumed, too. `elsewhere` names
     another device or engine than the one that the run began on.
     """
+    refuse_imported(run, "to resume")
     if run.status == "done" and rounds is None:
         fix = "start a new run, or give more rounds: `equipoise resume RUN --rounds +20`"
         raise ConfigError(f"run '{run.run_id}' is done: there is nothing left to resume", fix=fix)

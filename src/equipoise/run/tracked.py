@@ -31,7 +31,7 @@ class RunTrackers:
 
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
         self.watch.begin(run_id, federation, first)
-        run = described(read.find_run(self.store, run_id))
+        run = described(self.store, read.find_run(self.store, run_id))
         self.feeds = [Feed(Route(self.store, run, self.options.own, sink)) for sink in sinks(self.options)]
         for feed in self.feeds:
             feed.start()

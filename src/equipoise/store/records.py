@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
+from equipoise.core.errors import ConfigError
 from equipoise.core.values import Event
 
 Ending = Literal["done", "failed", "stopped"]
@@ -16,6 +17,8 @@ Status = Literal["running", "done", "failed", "stopped", "killed"]
 """`killed` is never written: a run with status `running` whose lock no process holds is shown as killed."""
 STATUSES: tuple[Status, ...] = get_args(Status)
 
+IMPORTED = "imported"
+"""The method of a run that another tool made."""
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -46,6 +49,24 @@ class Run(NewRun):
     finished: str | None
     error: str | None
     partition: str | None
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether another tool made the run: there are numbers, but no state to go on from."""
+        return self.method == IMPORTED
+
+    @property
+    def origin(self) -> str:
+        """Of an imported run: the tool, the id there, and where it was read."""
+        found = self.environment.get(IMPORTED, {})
+        return f"{found.get('tool')}: {found.get('id')} in {found.get('source')}"
+
+
+def refuse_imported(run: Run, wanted: str) -> None:
+    """Refuse what needs more of a run than its numbers, if another tool made it; `wanted` as in "to resume"."""
+    if run.is_imported:
+        what = f"run '{run.run_id}' was imported from {run.origin}: there are numbers, but nothing {wanted}"
+        raise ConfigError(what, fix="diagnose, compare, report, show and export its numbers; to train, start a new run")
 
 
 @dataclass(frozen=True)

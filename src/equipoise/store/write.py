@@ -35,7 +35,7 @@ def create_run(
 ) -> None:
     """Creates a run with its partition, clients and first events: all of it, or nothing."""
     time = now()
-    row = {**asdict(run), "environment": _where_we_are(run.environment)}
+    row = {**asdict(run), "environment": place_of_process(run.environment)}
     with writing(store) as connection:
         if partition is not None:
             insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
@@ -43,7 +43,7 @@ def create_run(
             row["partition_fingerprint"] = partition.fingerprint
         connection.execute(tables.runs.insert().values(**row, status="running", created=time, updated=time))
         _insert(connection, tables.clients, [{"run_id": run.run_id, **asdict(client)} for client in clients])
-        _insert(connection, tables.events, [_event(run.run_id, event, event.step) for event in events])
+        _insert(connection, tables.events, [event_row(run.run_id, event, event.step) for event in events])
 
 
 def restart(store: Store, run_id: str, environment: Mapping[str, Any]) -> None:
@@ -59,11 +59,11 @@ def extend(store: Store, run: NewRun, event: Event) -> None:
     with writing(store) as connection:
         _change(connection, store, run_id, **changes, **_running_again(run.environment))
         connection.execute(delete(tables.members).where(tables.members.c.run_id == run_id))
-        _insert(connection, tables.events, [_event(run_id, event, event.step)])
+        _insert(connection, tables.events, [event_row(run_id, event, event.step)])
 
 
 def _running_again(environment: Mapping[str, Any]) -> dict[str, Any]:
-    return {"status": "running", "finished": None, "error": None, "environment": _where_we_are(environment)}
+    return {"status": "running", "finished": None, "error": None, "environment": place_of_process(environment)}
 
 
 def commit_step(
@@ -71,7 +71,7 @@ def commit_step(
 ) -> None:
     """Records one step, all of it or nothing: numbers, events and checkpoint ({name: blob digest})."""
     numbers = [_number(run_id, step, row) for row in rows]
-    happened = [_event(run_id, event, step) for event in events]
+    happened = [event_row(run_id, event, step) for event in events]
     with writing(store) as connection:
         _change(connection, store, run_id)
         _follows(connection, store, run_id, step)
@@ -84,7 +84,7 @@ def commit_step(
 def add_events(store: Store, run_id: str, events: Iterable[Event]) -> None:
     with writing(store) as connection:
         _change(connection, store, run_id)
-        _insert(connection, tables.events, [_event(run_id, event, event.step) for event in events])
+        _insert(connection, tables.events, [event_row(run_id, event, event.step) for event in events])
 
 
 def finish(store: Store, run_id: str, status: Ending, error: str | None = None) -> None:
@@ -189,7 +189,7 @@ def _number(run_id: str, step: int, row: Row) -> dict[str, Any]:
     return {"run_id": run_id, "name": row.name, **numbers}
 
 
-def _event(run_id: str, event: Event, step: int | None) -> dict[str, Any]:
+def event_row(run_id: str, event: Event, step: int | None) -> dict[str, Any]:
     assert event.step in (None, step), f"an event of step {event.step} among those of step {step}: {event}"
     about = {"step": step, "client": event.client, "detail": dict(event.detail)}
     return {"run_id": run_id, "time": now(), "kind": event.kind, "message": _text(event.message), **about}
@@ -200,7 +200,7 @@ def _text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
-def _where_we_are(environment: Mapping[str, Any]) -> dict[str, Any]:
+def place_of_process(environment: Mapping[str, Any]) -> dict[str, Any]:
     return {**environment, "host": socket.gethostname(), "pid": os.getpid()}
 
 

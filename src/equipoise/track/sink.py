@@ -6,10 +6,14 @@ A sink may raise any error; `feed` catches it, waits and tries again. It loads i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from equipoise.config.loader import flat
+from equipoise.diagnose.stored import facts_of
+from equipoise.store import read
 from equipoise.store.records import Run
+from equipoise.store.transact import Store
 from equipoise.track.points import Point
 
 
@@ -22,7 +26,8 @@ class TrackedRun:
     version: str
     settings: Mapping[str, Any]
     """Dotted keys of the configuration."""
-    config_hash: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What `diagnose` needs beside the numbers, as far as it is a plain value."""
 
 
 class Opened(NamedTuple):
@@ -50,9 +55,11 @@ class Sink(Protocol):
         """Say how the run ended: done, stopped or failed."""
 
 
-def described(run: Run) -> TrackedRun:
+def described(store: Store, run: Run) -> TrackedRun:
     """A stored run for a tracker; without the settings of trackers themselves."""
-    from equipoise.config.loader import flat
-
     settings = {key: value for key, value in flat(run.config).items() if not key.startswith("track.")}
-    return TrackedRun(run.run_id, run.method, run.version, settings, run.config_hash)
+    partition = read.partition(store, run.partition) if run.partition else None
+    facts = facts_of(run, partition, [recorded.event for recorded in read.events(store, run.run_id)])
+    plain = {name: value for name, value in facts.items() if isinstance(value, str | int | float | bool)}
+    kept = {name: value for name, value in plain.items() if name not in ("status", "steps")}
+    return TrackedRun(run.run_id, run.method, run.version, settings, kept)

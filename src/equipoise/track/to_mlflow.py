@@ -7,6 +7,7 @@ MLflow keeps an infinity as the largest double.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -28,7 +29,7 @@ PATIENT = {
 }
 """MLflow's variables where nobody has set them. By default it retries for minutes; the feed tries again instead."""
 STATUS = {"done": "FINISHED", "stopped": "KILLED", "failed": "FAILED"}
-RUN_TAG = "equipoise.run_id"
+RUN_TAG, FACTS_TAG = "equipoise.run_id", "equipoise.facts"
 
 
 class MlflowSink:
@@ -54,6 +55,7 @@ class MlflowSink:
             return Opened(known, is_new=False)
         if not self.half_made:
             tags = {RUN_TAG: run.run_id, "equipoise.method": run.method, "equipoise.version": run.version}
+            tags[FACTS_TAG] = json.dumps(dict(run.facts))
             made = self.client.create_run(self._experiment_id(), tags=tags, run_name=run.run_id)
             self.half_made = made.info.run_id
         self._describe(self.half_made, run)
