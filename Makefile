@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 RIVALS := .rivals
+TRACKERS := .trackers
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 # two processes; the tests of a file stay together, because they share what was trained for them
 PYTEST := scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 10
 
-.PHONY: setup demo test test-all test-slow test-ray test-flower test-arithmetic test-device lint format bench bench-rivals docs golden kill-test study study-rec clean
+.PHONY: setup demo test test-all test-slow test-ray test-flower test-trackers test-arithmetic test-device lint format bench bench-rivals docs golden kill-test study study-rec clean
 
 setup: $(VENV)/.ready
 
@@ -23,8 +24,8 @@ test: setup            ## every test that takes seconds; SQLite, and PostgreSQL 
 	$(PYTEST)
 
 test-all: setup        ## the slow ones too
-	$(PYTEST) -m 'not ray and not flower'
-	$(MAKE) test-ray test-flower
+	$(PYTEST) -m 'not ray and not flower and not trackers'
+	$(MAKE) test-ray test-flower test-trackers
 
 test-ray: setup        ## on Ray clusters that the tests start and kill; installs the extra
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgres,ray]'
@@ -35,8 +36,18 @@ test-flower: setup     ## a server and machines with their own data, as processe
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgres,flower]'
 	$(BIN)/python -m pytest -m $(MACHINES) --durations 10 tests/flower
 
+test-trackers: setup $(TRACKERS)/.ready  ## against a real MLflow server, which has an environment of its own
+	$(BIN)/python -m pytest -m trackers --durations 10 tests/trackers
+
+# the version of the client in constraints.txt; the server wants other versions of its own packages than those pinned there
+$(TRACKERS)/.ready: constraints.txt
+	$(PYTHON) -m venv $(TRACKERS)
+	$(TRACKERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  $$(sed -n 's/^mlflow-skinny==/mlflow==/p' constraints.txt)
+	touch $@
+
 test-slow: setup       ## the slow ones alone
-	$(PYTEST) -m 'slow and not flower'
+	$(PYTEST) -m 'slow and not flower and not trackers'
 
 test-arithmetic: setup ## what computes, once more as another processor would: other kernels, other orders of summation
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=AVX2 MKL_CBWR=COMPATIBLE \
@@ -85,4 +96,4 @@ study-rec: setup       ## the same for the recommender (hours; resumable)
 	$(BIN)/python -m scripts.study --only recommendation feddmmr-fixes drift recommendation-everybody drift-movielens --store runs/study-rec.db
 
 clean:
-	rm -rf $(VENV) $(RIVALS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RIVALS) $(TRACKERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

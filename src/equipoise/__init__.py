@@ -51,7 +51,6 @@ if TYPE_CHECKING:
         StoppedOnRequest,
         StoreError,
         TrackerError,
-        TrackerError,
         UnknownName,
         WrongStore,
     )

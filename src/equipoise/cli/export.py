@@ -70,8 +70,14 @@ def export(
         raise ConfigError("--set is for trackers alone", where="--set", fix="leave it out, or export to a tracker")
     from equipoise.api.export import export as write
 
-    chosen: dict[str, Any] = {"sweep": sweep, "language": language.value, "store": store}
-    for file in write(runs, to.value, output, client=client, path=path, **chosen):
+    chosen: dict[str, Any] = {
+        "to": to.value,
+        "folder": output,
+        "sweep": sweep,
+        "language": language.value,
+        "store": store,
+    }
+    for file in write(runs, client=client, path=path, **chosen):
         typer.echo(f"written: {file}")
 
 

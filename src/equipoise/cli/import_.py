@@ -17,7 +17,8 @@ SOURCE = typer.Argument(
 def import_(
     source: Annotated[str, SOURCE],
     name: Annotated[
-        str | None, typer.Option("--name", help="What the runs are called here; otherwise as there.", show_default=False)
+        str | None,
+        typer.Option("--name", help="What the runs are called here; otherwise as there.", show_default=False),
     ] = None,
     run: Annotated[
         str | None, typer.Option("--run", help="Only the run of this id or name.", show_default=False)

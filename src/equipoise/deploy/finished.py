@@ -26,7 +26,7 @@ from equipoise.run.state import Snapshot
 from equipoise.server.predict import Merged
 from equipoise.store import blobs, read
 from equipoise.store.database import Store
-from equipoise.store.records import Run
+from equipoise.store.records import Run, refuse_imported
 
 LAST, BEST = "last", "best by validation"
 

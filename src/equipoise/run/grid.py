@@ -115,7 +115,9 @@ def _given(overrides: Overrides, scales: Mapping[str, Any]) -> tuple[Scale, Flat
     if isinstance(overrides, Mapping):
         rest = {key: value for key, value in overrides.items() if key != "scale"}
         settings = flat_overrides(rest)
-        axes = {key: list(value) for key, value in settings.items() if isinstance(value, list | tuple) and key not in LISTS}
+        axes = {
+            key: list(value) for key, value in settings.items() if isinstance(value, list | tuple) and key not in LISTS
+        }
         fixed = {key: value for key, value in settings.items() if key not in axes}
         return _scale(scales, overrides.get("scale")), fixed, axes
     asked = [text.removeprefix("scale=") for text in overrides if text.startswith("scale=")]

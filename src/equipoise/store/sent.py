@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from equipoise.store import tables
@@ -62,11 +62,12 @@ def step_numbers(store: Store, run_id: str, step: int, names: Sequence[str], own
     the means over all of them. The database forms the means."""
     table = tables.metrics.c
     mine = (table.run_id == run_id, table.name.in_(list(names)), table.step == step)
-    single: Select[tuple[int | None, str, float]] = select(table.client, table.name, table.value).where(*mine)
+    single = select(table.client, table.name, table.value).where(*mine)
     means = select(table.name, func.avg(table.value)).where(*mine, OWNER > SERVER_KEY).group_by(table.name)
     with reading(store) as connection:
         if own is None:
-            return StepNumbers([(*row,) for row in connection.execute(single)], [])
-        few = connection.execute(single.where(OWNER < own)).all()
+            return StepNumbers([(who, name, value) for who, name, value in connection.execute(single)], [])
+        few = connection.execute(single.where(own > OWNER)).all()
         many = connection.execute(means.having(func.max(OWNER) >= own)).all()
-    return StepNumbers([(*row,) for row in few], [(name, value) for name, value in many if value is not None])
+    kept = [(who, name, value) for who, name, value in few]
+    return StepNumbers(kept, [(name, value) for name, value in many if value is not None])

@@ -142,7 +142,16 @@ def config_of(history: History, name: str) -> dict[str, Any]:
             config[key] = value
         elif dot and block in BLOCKS and rest and key != "method.name":
             config[block][rest] = value
-        elif key == "method.name" or block not in {"name", "engine", "plugins", "track", "guard", "limits", "evaluate", "scenario"}:
+        elif key == "method.name" or block not in {
+            "name",
+            "engine",
+            "plugins",
+            "track",
+            "guard",
+            "limits",
+            "evaluate",
+            "scenario",
+        }:
             config["settings"][key] = value
     config["method"] = {**config["method"], "name": IMPORTED}  # so `check` refuses it, and loads no code that it names
     return _with_whole_steps(config, history.recording.last + 1)
@@ -174,4 +183,3 @@ def headline_of(recording: Recording, asked: str | None) -> str:
 def _is_share(recording: Recording, name: str) -> bool:
     values = recording.server(name).finite().values
     return len(values) > 0 and bool(np.all((values >= 0) & (values <= 1)))
-

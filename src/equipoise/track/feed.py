@@ -98,7 +98,7 @@ class Feed:
             self._at = None  # opened anew at the next attempt
             if not self._has_failed and not self._abandoned.is_set():
                 self._has_failed = True
-                text = f"{named(self.route)} failed: {reason(error)}; the run goes on, and what is lacking is sent later"
+                text = f"{named(self.route)} failed: {reason(error)}; the run goes on; what is lacking is sent later"
                 self._record("tracker-failed", text)
             return False
         self._delay = FIRST_DELAY

@@ -92,5 +92,3 @@ def _round(round_: Any, source: str) -> float:
         return float(int(round_))
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{cleaned(str(round_))!r} is not a round", where=source, fix=FIX) from None
-
-

@@ -15,9 +15,7 @@ def read_long_table(path: Path, wanted: Wanted) -> list[History]:
     require_size(path)
     found = read_table(path, {}, wanted.names)
     chosen = [run for run in found.runs if wanted.takes(run.name)]
-    return [
-        History("table", str(path), run.name, cleaned(run.name), run, repairs=found.repairs) for run in chosen
-    ]
+    return [History("table", str(path), run.name, cleaned(run.name), run, repairs=found.repairs) for run in chosen]
 
 
 def read_event_folder(path: Path, wanted: Wanted) -> list[History]:

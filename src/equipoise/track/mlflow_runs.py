@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,7 @@ def of_server(client: Any, wanted: Wanted) -> Iterator[MlflowRun]:
 
 def _asked(client: Any, run_id: str, keys: Sequence[str]) -> Callable[[], list[tuple[str, int, float]]]:
     def points() -> list[tuple[str, int, float]]:
-        return [
-            (key, point.step, point.value) for key in keys for point in client.get_metric_history(run_id, key)
-        ]
+        return [(key, point.step, point.value) for key in keys for point in client.get_metric_history(run_id, key)]
 
     return points
 
@@ -78,7 +77,7 @@ def of_folder(path: Path, wanted: Wanted) -> Iterator[MlflowRun]:
             _moment(about.get("end_time")),
             _texts(folder / "params"),
             _texts(folder / "tags"),
-            lambda folder=folder: _curves(folder / "metrics"),  # type: ignore[misc]
+            partial(_curves, folder / "metrics"),
         )
 
 
@@ -153,13 +152,12 @@ def _of_database(database: sqlite3.Connection, path: Path, wanted: Wanted) -> It
         " WHERE runs.lifecycle_stage = 'active' AND (?1 IS NULL OR experiments.name = ?1) ORDER BY start_time"
     )
     for remote, name, status, started, ended in database.execute(query, (wanted.experiment,)).fetchall():
-        pairs = [
-            dict(database.execute(f"SELECT key, value FROM {table} WHERE run_uuid = ?", (remote,)))
+        params, tags = (
+            dict(database.execute(f"SELECT key, value FROM {table} WHERE run_uuid = ?", (remote,)).fetchall())
             for table in ("params", "tags")
-        ]
-        yield MlflowRun(
-            remote, name or "", status, started, ended, *pairs, lambda remote=remote: _points_of(database, remote)  # type: ignore[misc]
         )
+        points = partial(_points_of, database, remote)
+        yield MlflowRun(remote, name or "", status, started, ended, params, tags, points)
 
 
 def _points_of(database: sqlite3.Connection, remote: str) -> list[tuple[str, int, float]]:

@@ -1,8 +1,8 @@
 """The numbers of a checkpoint as points of a tracker's curves.
 
-    accuracy/merged     the server's
-    client_3/lam        client 3's
-    clients/lam         the mean over all clients, if not every client has a curve of its own
+accuracy/merged     the server's
+client_3/lam        client 3's
+clients/lam         the mean over all clients, if not every client has a curve of its own
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ def tag_of(client: int | None, name: str) -> str:
     return name if client is None else f"client_{client}/{name}"
 
 
-def in_batches(points: Sequence[Point], size: int) -> list[Sequence[Point]]:
-    return [points[first : first + size] for first in range(0, len(points), size)]
+def in_batches[Item](items: Sequence[Item], size: int) -> list[Sequence[Item]]:
+    return [items[first : first + size] for first in range(0, len(items), size)]

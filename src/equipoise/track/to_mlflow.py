@@ -26,8 +26,10 @@ PATIENT = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
     "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
 }
-"""MLflow's variables where nobody has set them. By default it retries for minutes; the feed tries again instead."""
+"""MLflow's variables where nobody has set them. By default it retries for minutes, where the feed tries again,
+and prints addresses to stdout, where a command prints its JSON."""
 STATUS = {"done": "FINISHED", "stopped": "KILLED", "failed": "FAILED"}
 RUN_TAG, FACTS_TAG = "equipoise.run_id", "equipoise.facts"
 
