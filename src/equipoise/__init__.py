@@ -100,8 +100,8 @@ __all__ = [
     "Diagnosis", "EngineError", "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun",
     "NonFinite", "PartitionError", "PartitionView", "PluginError", "PluginFailed", "RunHandle", "StoppedOnRequest",
     "StoreError", "SweepHandle", "TrackerError", "UnknownName", "Verdict", "WrongStore", "__version__", "compare",
-    "diagnose", "diagnose_all", "export", "fuse", "import_runs", "open_run", "partition", "report", "resume", "run", "runs",
-    "send", "sweep",
+    "diagnose", "diagnose_all", "export", "fuse", "import_runs", "open_run", "partition", "report", "resume", "run",
+    "runs", "send", "sweep",
 ]  # fmt: skip
 
 

@@ -97,8 +97,8 @@ class Config(Options):
         return when == "each" or (when == "last" and is_last)
 
     def fingerprint(self) -> str:
-        """Hash of everything that can change a number; the run's name, the engine and trackers cannot. `auto` counts as the CPU:
-        resolve the device first (`run/placed`).
+        """Hash of everything that can change a number; the run's name, the engine and trackers cannot. `auto` counts as
+        the CPU: resolve the device first (`run/placed`).
 
         The kind of device changes the last bits, and so does how many clients train along one axis: that enters the
         hash where it is given, and otherwise follows from the rest. Plugins enter with their content, not with the

@@ -21,7 +21,8 @@ from equipoise.core.errors import ConfigError
 from equipoise.store.records import IMPORTED, Run
 
 FREE = ("name", "seed", "plugins", "track")
-"""Keys in which presets do not differ, or that change no number; installed plugins are found by what they are asked for."""
+"""Keys in which presets do not differ, or that change no number; installed plugins are found by what they are asked
+for."""
 
 
 ANYWHERE = (("engine.device", "auto"), ("engine.device", "cpu"))

@@ -27,6 +27,8 @@ from equipoise.track.sources import histories
 
 BLOCKS = ("method", "balance", "data", "partition", "model", "client", "server")
 """Blocks of a configuration that settings of another tool may fill."""
+DROPPED = {"name", "engine", "plugins", "track", "guard", "limits", "evaluate", "scenario"}
+"""Settings of a run of Equipoise that say nothing about its numbers, or that would be read as a request."""
 MOST_SETTINGS = 500
 UNKNOWN = "unknown"
 ACCURACY = "accuracy/merged"
@@ -142,16 +144,7 @@ def config_of(history: History, name: str) -> dict[str, Any]:
             config[key] = value
         elif dot and block in BLOCKS and rest and key != "method.name":
             config[block][rest] = value
-        elif key == "method.name" or block not in {
-            "name",
-            "engine",
-            "plugins",
-            "track",
-            "guard",
-            "limits",
-            "evaluate",
-            "scenario",
-        }:
+        elif key == "method.name" or block not in DROPPED:
             config["settings"][key] = value
     config["method"] = {**config["method"], "name": IMPORTED}  # so `check` refuses it, and loads no code that it names
     return _with_whole_steps(config, history.recording.last + 1)

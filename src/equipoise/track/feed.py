@@ -2,9 +2,9 @@
 
     checkpoint stored → ring → points after the last acknowledged checkpoint → tracker → acknowledgement in the store
 
-The run rings a bell, which never waits; nothing is queued but the store itself. A tracker that fails is tried again after
-1, 2, 4 … 60 s, and then gets everything since its last acknowledgement. What it still lacks when the run ends is an
-event of the run, and `equipoise export RUN --to …` sends it later.
+The run rings a bell, which never waits; nothing is queued but the store itself. A tracker that fails is tried again
+after 1, 2, 4 … 60 s, and then gets everything since its last acknowledgement. What it still lacks when the run ends is
+an event of the run, and `equipoise export RUN --to …` sends it later.
 """
 
 from __future__ import annotations

@@ -8,11 +8,12 @@ clients/lam         the mean over all clients, if not every client has a curve o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from equipoise.store.sent import StepNumbers, step_numbers
 from equipoise.store.transact import Store
 
+Item = TypeVar("Item")
 LEFT_OUT = ("rank/",)
 """Prefixes of numbers that are not curves: ranks of single users."""
 
@@ -42,5 +43,5 @@ def tag_of(client: int | None, name: str) -> str:
     return name if client is None else f"client_{client}/{name}"
 
 
-def in_batches[Item](items: Sequence[Item], size: int) -> list[Sequence[Item]]:
+def in_batches(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
     return [items[first : first + size] for first in range(0, len(items), size)]
