@@ -9,6 +9,7 @@ import polars as pl
 
 from equipoise.core.errors import DataError, MissingExtra
 
+SCHEMA = {"run": pl.String, "step": pl.Int64, "client": pl.String, "name": pl.String, "value": pl.Float64}
 CLIENT = re.compile(r"^clients?[_/ -]?(\d+)/(.+)$")
 
 
@@ -38,4 +39,4 @@ def read_events(path: Path) -> pl.DataFrame:
         rows += [(label, event.step, client, name, event.value) for event in events.Scalars(tag)]
     if not rows:
         raise DataError(f"there are no scalars in '{path.name}'", where=str(path), fix="write numbers with add_scalar")
-    return pl.DataFrame(rows, schema=["run", "step", "client", "name", "value"], orient="row")
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")

@@ -27,6 +27,8 @@ PAUSE = 0.5
 """Least seconds between two deliveries: a fast run is sent several checkpoints at a time."""
 FIRST_DELAY, LONGEST_DELAY = 1.0, 60.0
 """Seconds until the next attempt after a failure; doubled each time."""
+LAST_ATTEMPTS = 2
+"""How often a tracker that fails is tried after the end of the run."""
 AT_ONCE = 5000
 """About this many points are sent before the tracker's acknowledgement is stored."""
 LONGEST_REASON = 200
@@ -49,7 +51,7 @@ class Feed:
         self.route, self.said = route, deque[str]()
         self._at: SentTo | None = None
         self._status, self._delay = "done", FIRST_DELAY
-        self._has_failed = self._has_recovered = False
+        self._has_failed = self._has_recovered = self._is_through = False
         self._bell, self._closing, self._abandoned = threading.Event(), threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"track-{route.sink.name}", daemon=True)
 
@@ -68,14 +70,15 @@ class Feed:
         self._bell.set()
 
     def leave(self, wait: float) -> None:
-        """Wait so many seconds for the rest to be sent; then leave it, and record what the tracker lacks."""
+        """Wait so many seconds at most for the rest to be sent; then record what the tracker lacks."""
         self._thread.join(wait)
         self._abandoned.set()
-        if self._thread.is_alive():
+        if not self._is_through:
             self._record("tracker-behind", behind(self.route))
 
     def _work(self) -> None:
-        while not self._abandoned.is_set():
+        last_attempts = LAST_ATTEMPTS
+        while not self._abandoned.is_set() and last_attempts:
             self._bell.wait()
             self._bell.clear()
             is_end = self._closing.is_set()  # read first: what was stored until then is sent below
@@ -85,6 +88,7 @@ class Feed:
                 self._closing.wait(PAUSE)
             else:
                 self._bell.set()
+                last_attempts -= is_end
                 (self._abandoned if is_end else self._closing).wait(FIRST_DELAY if is_end else self._delay)
                 self._delay = min(2 * self._delay, LONGEST_DELAY)
 
@@ -94,6 +98,7 @@ class Feed:
             self._deliver()
             if is_end:
                 self.route.sink.close(self._status)
+                self._is_through = True
         except Exception as error:
             self._at = None  # opened anew at the next attempt
             if not self._has_failed and not self._abandoned.is_set():

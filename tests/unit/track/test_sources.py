@@ -220,3 +220,10 @@ def test_names_are_cleaned(text: str, kept: str) -> None:
 def test_only_plain_numbers_are_numbers() -> None:
     odd: list[Any] = ["1", None, True, [1.0], 10**400]
     assert [history.number_of(value) for value in (1, 0.5, *odd)] == [1.0, 0.5, None, None, None, None, None]
+
+
+def test_a_client_that_comes_after_hundreds_of_the_servers_numbers_is_read(tmp_path: Path) -> None:
+    of_server = [Point(step, "accuracy/merged", 0.5) for step in range(300)]
+    sent(tmp_path, "one", *of_server, Point(300, "client_0/lam", 2.0))
+    (found,) = histories(tmp_path, Wanted())
+    assert values(found)[("lam", 0)] == ["2.0"]
