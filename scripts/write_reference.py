@@ -106,8 +106,15 @@ FEATURES_JSON = [
     ("encoder", "its name; of a file or folder, the last part of the path"),
     ("seconds", "how long this command encoded, without loading the encoder"),
 ]
+IMPORT_JSON = [
+    ("run_id", "the run in this store"),
+    ("original, tool", "its id at the tool that made it, and which tool that is"),
+    ("is_new", "false if the store had it already"),
+    ("repairs", "what was corrected while its numbers were read"),
+]
 JSON: dict[str, list[tuple[str, str]]] = {
     "run": RUN_JSON,
+    "import": IMPORT_JSON,
     "resume": RUN_JSON,
     "show": RUN_JSON,
     "sweep": SWEEP_JSON,
@@ -253,7 +260,7 @@ NEEDS = {
     "second-exchange": "needs the clients a second time: never call it one-shot",
 }
 """What the traits of a way to predict mean."""
-LISTS = {"bench", "ls", "data list", "presets", "methods", "balances", "rules"}
+LISTS = {"bench", "import", "ls", "data list", "presets", "methods", "balances", "rules"}
 """Commands whose JSON is a list; their tables describe one item."""
 
 COMPUTED = {"rounds": "10", "checkpoints": "the smaller of 10 and `client.epochs`"}

@@ -36,7 +36,7 @@ def in_event_files(folder: Path) -> dict[tuple[str, int], float]:
 
 
 def records(path: Path) -> list[bytes]:
-    """The records of a W&B file: blocks of 32 KiB with chunks of checksum, length, kind (whole, first, middle, last)."""
+    """The records of a W&B file: blocks of 32 KiB, chunks of checksum, length, kind (whole, first, middle, last)."""
     data, place, found, part = path.read_bytes(), 7, [], b""
     while place + 7 <= len(data):
         left = 32768 - place % 32768
@@ -120,7 +120,13 @@ def test_a_resumed_run_goes_on_in_the_same_files(equipoise: Equipoise, tmp_path:
 
 
 def test_what_was_tracked_comes_back_with_the_same_findings(equipoise: Equipoise, tmp_path: Path) -> None:
-    v12 = ["balance=v12", "method.start=anchor", "method.logits=cosine", "client.schedule=cosine", "balance.sigma.lr=0.2"]
+    v12 = [
+        "balance=v12",
+        "method.start=anchor",
+        "method.logits=cosine",
+        "client.schedule=cosine",
+        "balance.sigma.lr=0.2",
+    ]
     small = ["data.limit=200", "model=mlp", "partition.clients=3", "client.epochs=16", "checkpoints=8"]
     ours = equipoise("run", "etf-align", *v12, *small, "track=tensorboard", "track.wait=60", "--json").json
     (theirs,) = equipoise("import", f"events/{ours['run_id']}", "--set", "classes=10", "--json").json

@@ -101,9 +101,7 @@ def test_a_server_that_comes_back_during_the_run_gets_what_it_missed(server: Mlf
         server.start()
         eventually(lambda: "tracker-recovered" in kinds(run))
 
-    run = eq.run(
-        "fedavg", tracked(server, "back"), rounds=6, store=place, progress=At(step_1=away, step_3=back)
-    )
+    run = eq.run("fedavg", tracked(server, "back"), rounds=6, store=place, progress=At(step_1=away, step_3=back))
     (there,) = server.runs("back")
     assert server.curves(there.info.run_id) == pytest.approx(wanted(run), nan_ok=True)
     assert kinds(run) in (
@@ -146,9 +144,7 @@ def test_of_many_clients_some_have_curves_and_all_a_mean(server: MlflowServer, t
     assert curves["clients/loss/base", 1] == pytest.approx(mean)
 
 
-def test_runs_come_back_from_server_and_database_with_the_same_findings(
-    server: MlflowServer, tmp_path: Path
-) -> None:
+def test_runs_come_back_from_server_and_database_with_the_same_findings(server: MlflowServer, tmp_path: Path) -> None:
     small = {**tracked(server, "round-trip"), "partition.clients": 3, "client.epochs": 16, "checkpoints": 8}
     v12 = {"balance": "v12", "method.start": "anchor", "method.logits": "cosine", "client.schedule": "cosine"}
     ours = eq.run("etf-align", {**small, **v12, "balance.sigma.lr": 0.2}, store=tmp_path / "s.db")

@@ -14,7 +14,7 @@ from equipoise.core.errors import Problem, UnknownName
 if TYPE_CHECKING:
     from equipoise.track.adopt import Adopted
     from equipoise.track.backfill import SentRun
-    from equipoise.track.history import Wanted
+    from equipoise.track.history import WantedRuns
 
 
 def send(
@@ -75,13 +75,13 @@ def import_runs(
     Returns:
         The runs, also those that the store had already.
     """
-    from equipoise.track.history import Wanted
+    from equipoise.track.history import WantedRuns
 
-    wanted = Wanted(name, run, experiment, headline, facts or {}, names or {})
+    wanted = WantedRuns(name, run, experiment, headline, facts or {}, names or {})
     return [RunHandle(each.run_id, located(store)) for each in adopted(source, wanted, store)]
 
 
-def adopted(source: Any, wanted: Wanted, store: StoreAt) -> list[Adopted]:
+def adopted(source: Any, wanted: WantedRuns, store: StoreAt) -> list[Adopted]:
     """The same, with what happened to each run."""
     from equipoise.store.database import open_store
     from equipoise.track.adopt import adopt

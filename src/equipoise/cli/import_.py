@@ -56,7 +56,7 @@ def import_(
     """
     from equipoise.api.trackers import adopted
     from equipoise.diagnose.foreign import parse_facts, read_names
-    from equipoise.track.history import Wanted
+    from equipoise.track.history import WantedRuns
 
     facts, limits = parse_facts(settings or [])
     if limits:
@@ -65,7 +65,7 @@ def import_(
         what = f"'{next(iter(limits))}' looks like a limit of a rule, and only facts are kept with a run"
         raise ConfigError(what, where="--set", fix="as in --set classes=10; limits belong to `diagnose`")
     renames = read_names(names) if names is not None else {}
-    found = adopted(source, Wanted(name, run, experiment, headline, facts, renames), store)
+    found = adopted(source, WantedRuns(name, run, experiment, headline, facts, renames), store)
     if as_json:
         print_json([each._asdict() for each in found])
         return

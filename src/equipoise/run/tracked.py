@@ -12,7 +12,7 @@ from equipoise.run.state import Record
 from equipoise.run.watch import Watch
 from equipoise.store import read
 from equipoise.store.transact import Store
-from equipoise.track.feed import Feed, Route
+from equipoise.track.feed import Route, TrackerFeed
 from equipoise.track.sink import described
 from equipoise.track.sinks import sinks
 
@@ -27,12 +27,12 @@ class RunTrackers:
 
     def __init__(self, store: Store, run_id: str, options: TrackOptions, watch: Watch) -> None:
         self.store, self.run_id, self.options, self.watch = store, run_id, options, watch
-        self.feeds: list[Feed] = []
+        self.feeds: list[TrackerFeed] = []
 
     def begin(self, run_id: str, federation: Federation, first: int) -> None:
         self.watch.begin(run_id, federation, first)
         run = described(self.store, read.find_run(self.store, run_id))
-        self.feeds = [Feed(Route(self.store, run, self.options.own, sink)) for sink in sinks(self.options)]
+        self.feeds = [TrackerFeed(Route(self.store, run, self.options.own, sink)) for sink in sinks(self.options)]
         for feed in self.feeds:
             feed.start()
 

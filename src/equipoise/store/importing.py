@@ -18,7 +18,7 @@ PIECE = 20_000
 
 
 @dataclass(frozen=True)
-class Finished:
+class ImportedEnding:
     """How and when an imported run ended, and its last step."""
 
     status: Ending
@@ -27,7 +27,7 @@ class Finished:
     finished: str | None = None
 
 
-def import_run(store: Store, run: NewRun, end: Finished, rows: Iterable[Row], events: Iterable[Event]) -> None:
+def import_run(store: Store, run: NewRun, end: ImportedEnding, rows: Iterable[Row], events: Iterable[Event]) -> None:
     """Record the run. Its last step has a checkpoint without files: nothing can go on from there."""
     time = now()
     row = {**asdict(run), "environment": place_of_process(run.environment), "status": end.status, "updated": time}

@@ -19,10 +19,10 @@ from equipoise.diagnose.examine import examine
 from equipoise.diagnose.recording import SERVER, Recording
 from equipoise.diagnose.stored import stored
 from equipoise.store import read, write
-from equipoise.store.importing import Finished, import_run
+from equipoise.store.importing import ImportedEnding, import_run
 from equipoise.store.records import IMPORTED, NewRun, new_run_id
 from equipoise.store.transact import Store
-from equipoise.track.history import History, Wanted
+from equipoise.track.history import ForeignHistory, WantedRuns
 from equipoise.track.sources import histories
 
 BLOCKS = ("method", "balance", "data", "partition", "model", "client", "server")
@@ -53,12 +53,12 @@ class Adopted(NamedTuple):
     repairs: tuple[str, ...]
 
 
-def adopt(store: Store, source: Any, wanted: Wanted) -> list[Adopted]:
+def adopt(store: Store, source: Any, wanted: WantedRuns) -> list[Adopted]:
     """Read the runs of a source, and put those into the store that it does not have."""
     return [_adopted(store, history, wanted) for history in histories(source, wanted)]
 
 
-def _adopted(store: Store, history: History, wanted: Wanted) -> Adopted:
+def _adopted(store: Store, history: ForeignHistory, wanted: WantedRuns) -> Adopted:
     key = _hash(history)
     about = (history.original, history.tool)
     known = read.runs(store, config_hash=key)
@@ -76,7 +76,7 @@ def _adopted(store: Store, history: History, wanted: Wanted) -> Adopted:
         version=__version__,
         environment={"imported": _origin(history), "facts": {**known_facts(history.facts), **wanted.facts}},
     )
-    end = Finished(history.status, history.recording.last, history.created, history.finished)
+    end = ImportedEnding(history.status, history.recording.last, history.created, history.finished)
     import_run(store, run, end, _rows(history.recording), _events(history))
     _look_back(store, run.run_id)
     return Adopted(run.run_id, *about, True, tuple(history.repairs))
@@ -96,11 +96,11 @@ def _look_back(store: Store, run_id: str) -> None:
     write.set_findings(store, run_id, [finding.to_json() for finding in verdict.findings])
 
 
-def _origin(history: History) -> dict[str, str]:
+def _origin(history: ForeignHistory) -> dict[str, str]:
     return {"tool": history.tool, "source": history.source, "id": history.original}
 
 
-def _events(history: History) -> list[Event]:
+def _events(history: ForeignHistory) -> list[Event]:
     text = f"from {history.tool}: {history.original} in {history.source}"
     return [
         Event("imported", text, detail=_origin(history)),
@@ -116,7 +116,7 @@ def _rows(recording: Recording) -> Iterator[Row]:
                 yield Row(step, step, who, name, value)
 
 
-def _hash(history: History) -> str:
+def _hash(history: ForeignHistory) -> str:
     """Of the tool, the original id and all numbers: what was imported before is found again."""
     found = hashlib.sha256(f"{history.tool}\0{history.original}".encode())
     for name, curves in sorted(history.recording.curves.items()):
@@ -126,7 +126,7 @@ def _hash(history: History) -> str:
     return f"imported-{found.hexdigest()}"
 
 
-def config_of(history: History, name: str) -> dict[str, Any]:
+def config_of(history: ForeignHistory, name: str) -> dict[str, Any]:
     """The settings in the shape of a configuration; what no block of ours is for is under `settings`."""
     config: dict[str, Any] = {
         "name": name,

@@ -44,7 +44,7 @@ class Route:
     sink: Sink
 
 
-class Feed:
+class TrackerFeed:
     """Keeps one tracker up to date. `said` collects sentences for whoever watches the run."""
 
     def __init__(self, route: Route) -> None:
@@ -74,7 +74,7 @@ class Feed:
         self._thread.join(wait)
         self._abandoned.set()
         if not self._is_through:
-            self._record("tracker-behind", behind(self.route))
+            self._record(Event("tracker-behind", behind(self.route), detail=where(self.route)))
 
     def _work(self) -> None:
         last_attempts = LAST_ATTEMPTS
@@ -104,12 +104,13 @@ class Feed:
             if not self._has_failed and not self._abandoned.is_set():
                 self._has_failed = True
                 text = f"{named(self.route)} failed: {reason(error)}; the run goes on; what is lacking is sent later"
-                self._record("tracker-failed", text)
+                self._record(Event("tracker-failed", text, detail=where(self.route)))
             return False
         self._delay = FIRST_DELAY
         if self._has_failed and not self._has_recovered and not self._abandoned.is_set():
             self._has_recovered = True
-            self._record("tracker-recovered", f"{named(self.route)} is back, and has got what was lacking")
+            text = f"{named(self.route)} is back, and has got what was lacking"
+            self._record(Event("tracker-recovered", text, detail=where(self.route)))
         return True
 
     def _deliver(self) -> None:
@@ -121,11 +122,10 @@ class Feed:
             at = acknowledged(self.route, at, step)
         self._at = at
 
-    def _record(self, kind: str, text: str) -> None:
-        self.said.append(text)
-        detail = {"tracker": self.route.sink.name, "place": self.route.sink.place}
+    def _record(self, event: Event) -> None:
+        self.said.append(event.message)
         try:
-            write.add_events(self.route.store, self.route.run.run_id, [Event(kind, text, detail=detail)])
+            write.add_events(self.route.store, self.route.run.run_id, [event])
         except StoreError as error:  # the run itself fails on such a store, and says so
             self.said.append(f"not recorded: {error.what}")
 
@@ -138,8 +138,7 @@ def opened(route: Route) -> SentTo:
     at = SentTo(sink.name, sink.place, remote, NOTHING if is_new or known is None else known.sent)
     set_sent(route.store, run_id, at)
     if is_new:
-        detail = {"tracker": sink.name, "place": sink.place, "id": remote}
-        text = f"{named(route)} shows the run as {remote}"
+        text, detail = f"{named(route)} shows the run as {remote}", {**where(route), "id": remote}
         write.add_events(route.store, run_id, [Event("tracker-opened", text, detail=detail)])
     return at
 
@@ -176,6 +175,10 @@ def behind(route: Route) -> str:
     assert last is not None
     fix = f"send them with: equipoise export {route.run.run_id} --to {route.sink.name}"
     return f"{named(route)} lacks {n_points} points, of the last {last - after} checkpoints; {fix}"
+
+
+def where(route: Route) -> dict[str, str]:
+    return {"tracker": route.sink.name, "place": route.sink.place}
 
 
 def named(route: Route) -> str:

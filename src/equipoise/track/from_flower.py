@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import DataError
-from equipoise.track.history import History, Wanted, cleaned, number_of, recorded, require_size
+from equipoise.track.history import ForeignHistory, WantedRuns, cleaned, number_of, recorded, require_size
 
 BY_ROUND = {
     "evaluate_metrics_serverapp": "server",
@@ -34,7 +34,7 @@ FIX = f"a JSON object with some of: {', '.join(SECTIONS)}"
 OURS = {"server/accuracy": "accuracy/merged"}
 
 
-def read_flower(path: Path, wanted: Wanted) -> list[History]:
+def read_flower(path: Path, wanted: WantedRuns) -> list[ForeignHistory]:
     require_size(path, LARGEST_JSON)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -52,7 +52,7 @@ def sections_of(history: Any) -> dict[str, Any]:
     return {name: getattr(history, name) for name in SECTIONS if hasattr(history, name)}
 
 
-def flower_history(content: Mapping[str, Any], label: str, source: str, wanted: Wanted) -> History:
+def flower_history(content: Mapping[str, Any], label: str, source: str, wanted: WantedRuns) -> ForeignHistory:
     if not any(section in content for section in SECTIONS):
         raise DataError("this is not Flower's history", where=source, fix=FIX)
     skipped: list[str] = []
@@ -60,7 +60,7 @@ def flower_history(content: Mapping[str, Any], label: str, source: str, wanted: 
     recording, repairs = recorded(found, cleaned(label), source, wanted.names)
     if skipped:
         repairs.append(f"{len(skipped)} values that are not numbers left out, as {skipped[0]}")
-    return History("flower", source, label, cleaned(label), recording, repairs=repairs)
+    return ForeignHistory("flower", source, label, cleaned(label), recording, repairs=repairs)
 
 
 def _numbers(content: Mapping[str, Any], source: str, skipped: list[str]) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from equipoise.core.errors import DataError
 from equipoise.diagnose.tensorboard import client_and_name
 from equipoise.store.records import Ending
 from equipoise.track.feed import reason
-from equipoise.track.history import MOST_RUNS, History, Wanted, cleaned, recorded
+from equipoise.track.history import MOST_RUNS, ForeignHistory, WantedRuns, cleaned, recorded
 from equipoise.track.mlflow_runs import MlflowRun, of_database, of_folder, of_server
 from equipoise.track.to_mlflow import FACTS_TAG, RUN_TAG, client_of, ours, without_password
 
@@ -27,7 +27,7 @@ LARGEST_NUMBER = 1.7976931348623157e308
 """What MLflow keeps of an infinity."""
 
 
-def read_server(uri: str, wanted: Wanted) -> list[History]:
+def read_server(uri: str, wanted: WantedRuns) -> list[ForeignHistory]:
     where = without_password(uri)
     try:
         return _histories(of_server(client_of(uri), wanted), where, wanted)
@@ -40,15 +40,15 @@ def read_server(uri: str, wanted: Wanted) -> list[History]:
         raise DataError(f"the server cannot be read: {reason(error)}", where=where, fix=fix) from error
 
 
-def read_folder(path: Path, wanted: Wanted) -> list[History]:
+def read_folder(path: Path, wanted: WantedRuns) -> list[ForeignHistory]:
     return _histories(of_folder(path, wanted), str(path), wanted)
 
 
-def read_database(path: Path, wanted: Wanted) -> list[History]:
+def read_database(path: Path, wanted: WantedRuns) -> list[ForeignHistory]:
     return _histories(of_database(path, wanted), str(path), wanted)
 
 
-def _histories(runs: Iterable[MlflowRun], where: str, wanted: Wanted) -> list[History]:
+def _histories(runs: Iterable[MlflowRun], where: str, wanted: WantedRuns) -> list[ForeignHistory]:
     chosen = (run for run in runs if wanted.takes(run.remote, run.name))
     found = [_history(run, where, wanted) for run in islice(chosen, MOST_RUNS + 1)]
     if len(found) > MOST_RUNS:
@@ -57,7 +57,7 @@ def _histories(runs: Iterable[MlflowRun], where: str, wanted: Wanted) -> list[Hi
     return found
 
 
-def _history(run: MlflowRun, where: str, wanted: Wanted) -> History:
+def _history(run: MlflowRun, where: str, wanted: WantedRuns) -> ForeignHistory:
     label = cleaned(run.name or run.remote)
     numbers = []
     for metric, step, value in run.points():
@@ -67,7 +67,7 @@ def _history(run: MlflowRun, where: str, wanted: Wanted) -> History:
     recording, repairs = recorded(numbers, label, where, wanted.names)
     if run.status not in ENDINGS:
         repairs.append(f"MLflow says {cleaned(run.status)}: taken as stopped")
-    return History(
+    return ForeignHistory(
         tool="mlflow",
         source=where,
         original=run.remote,

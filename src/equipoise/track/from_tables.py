@@ -7,18 +7,20 @@ from pathlib import Path
 from equipoise.core.errors import DataError
 from equipoise.diagnose.foreign import EVENTS, read_table
 from equipoise.diagnose.tensorboard import read_events
-from equipoise.track.history import MOST_RUNS, History, Wanted, cleaned, recorded, require_size
+from equipoise.track.history import MOST_RUNS, ForeignHistory, WantedRuns, cleaned, recorded, require_size
 
 
-def read_long_table(path: Path, wanted: Wanted) -> list[History]:
+def read_long_table(path: Path, wanted: WantedRuns) -> list[ForeignHistory]:
     """The runs of a CSV, TSV, JSON lines or Parquet table."""
     require_size(path)
     found = read_table(path, {}, wanted.names)
     chosen = [run for run in found.runs if wanted.takes(run.name)]
-    return [History("table", str(path), run.name, cleaned(run.name), run, repairs=found.repairs) for run in chosen]
+    return [
+        ForeignHistory("table", str(path), run.name, cleaned(run.name), run, repairs=found.repairs) for run in chosen
+    ]
 
 
-def read_event_folder(path: Path, wanted: Wanted) -> list[History]:
+def read_event_folder(path: Path, wanted: WantedRuns) -> list[ForeignHistory]:
     """The runs of an event file, or of a folder with event files at any depth."""
     folders = [path] if path.is_file() else event_folders(path)
     histories = []
@@ -29,7 +31,9 @@ def read_event_folder(path: Path, wanted: Wanted) -> list[History]:
             table = read_events(folder).select("step", "client", "name", "value").rows()
             numbers = [(step, client, cleaned(name), value) for step, client, name, value in table]
             recording, repairs = recorded(numbers, cleaned(label), str(folder), wanted.names)
-            histories.append(History("tensorboard", str(path), label, cleaned(label), recording, repairs=repairs))
+            histories.append(
+                ForeignHistory("tensorboard", str(path), label, cleaned(label), recording, repairs=repairs)
+            )
     return histories
 
 

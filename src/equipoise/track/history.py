@@ -25,7 +25,7 @@ SCHEMA = {"step": pl.Float64, "client": pl.String, "name": pl.String, "value": p
 
 
 @dataclass(frozen=True)
-class History:
+class ForeignHistory:
     """One run: its numbers as a recording, and what its tool says of it. `original` is its id there."""
 
     tool: str
@@ -42,7 +42,7 @@ class History:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedRuns:
     """What to take of a source, and how to call it."""
 
     name: str | None = None

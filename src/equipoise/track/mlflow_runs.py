@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import DataError
-from equipoise.track.history import MOST_RUNS, Wanted, require_size
+from equipoise.track.history import MOST_RUNS, WantedRuns, require_size
 
 LARGEST_TEXT = 2**16
 """Bytes of a file of a parameter, a tag or a description."""
@@ -37,7 +37,7 @@ class MlflowRun:
     points: Callable[[], list[tuple[str, int, float]]]
 
 
-def of_server(client: Any, wanted: Wanted) -> Iterator[MlflowRun]:
+def of_server(client: Any, wanted: WantedRuns) -> Iterator[MlflowRun]:
     experiments = [each for each in client.search_experiments() if wanted.experiment in (None, each.name)]
     token: str | None = None
     while experiments:
@@ -60,7 +60,7 @@ def _asked(client: Any, run_id: str, keys: Sequence[str]) -> Callable[[], list[t
     return points
 
 
-def of_folder(path: Path, wanted: Wanted) -> Iterator[MlflowRun]:
+def of_folder(path: Path, wanted: WantedRuns) -> Iterator[MlflowRun]:
     for meta in sorted([*path.glob("meta.yaml"), *path.glob("*/meta.yaml"), *path.glob("*/*/meta.yaml")]):
         about, folder = _meta(meta), meta.parent
         if "run_id" not in about and "run_uuid" not in about:
@@ -130,7 +130,7 @@ def _curves(folder: Path) -> list[tuple[str, int, float]]:
     return points
 
 
-def of_database(path: Path, wanted: Wanted) -> Iterator[MlflowRun]:
+def of_database(path: Path, wanted: WantedRuns) -> Iterator[MlflowRun]:
     require_size(path, 4 * 2**30)
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
@@ -140,7 +140,7 @@ def of_database(path: Path, wanted: Wanted) -> Iterator[MlflowRun]:
         raise DataError(f"'{path.name}' cannot be read: {error}", where=str(path), fix="check the file") from None
 
 
-def _of_database(database: sqlite3.Connection, path: Path, wanted: Wanted) -> Iterator[MlflowRun]:
+def _of_database(database: sqlite3.Connection, path: Path, wanted: WantedRuns) -> Iterator[MlflowRun]:
     tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not {"experiments", "runs", "metrics", "params", "tags"} <= tables:
         is_ours = {"runs", "metrics", "checkpoints"} <= tables

@@ -30,7 +30,7 @@ class TrackedRun:
     """What `diagnose` needs beside the numbers, as far as it is a plain value."""
 
 
-class Opened(NamedTuple):
+class OpenedRun(NamedTuple):
     """The run's id at the tracker, and whether the tracker made it just now and has nothing of the run yet."""
 
     remote: str
@@ -45,7 +45,7 @@ class Sink(Protocol):
     def place(self) -> str:
         """Where it sends, for people and as a key: an address, a folder. Never with a password."""
 
-    def open(self, run: TrackedRun, known: str | None) -> Opened:
+    def open(self, run: TrackedRun, known: str | None) -> OpenedRun:
         """Open the run with that id at the tracker, or make it if the id is None or the tracker no longer has it."""
 
     def send(self, points: Sequence[Point]) -> None:

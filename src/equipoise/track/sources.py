@@ -12,15 +12,15 @@ from equipoise.diagnose.foreign import EVENTS, SUFFIXES
 from equipoise.track.from_flower import flower_history, read_flower, sections_of
 from equipoise.track.from_mlflow import read_database, read_folder, read_server
 from equipoise.track.from_tables import event_folders, read_event_folder, read_long_table
-from equipoise.track.history import History, Wanted, cleaned
+from equipoise.track.history import ForeignHistory, WantedRuns, cleaned
 
 PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".npy", ".npz", ".joblib", ".dill"}
 DATABASES = {".db", ".sqlite", ".sqlite3"}
 FIX = f"Flower's JSON, {', '.join(SUFFIXES)}, event files, an MLflow folder, database or address"
-Reader = Callable[[Path, Wanted], list[History]]
+Reader = Callable[[Path, WantedRuns], list[ForeignHistory]]
 
 
-def histories(source: Any, wanted: Wanted) -> list[History]:
+def histories(source: Any, wanted: WantedRuns) -> list[ForeignHistory]:
     """The runs of a source: a path, an address, or Flower's history as an object or a mapping."""
     if isinstance(source, str) and "://" in source:
         found = _of_address(source, wanted)
@@ -34,7 +34,7 @@ def histories(source: Any, wanted: Wanted) -> list[History]:
     return found
 
 
-def _of_address(source: str, wanted: Wanted) -> list[History]:
+def _of_address(source: str, wanted: WantedRuns) -> list[ForeignHistory]:
     if urlsplit(source).scheme not in {"http", "https"}:
         what = f"'{urlsplit(source).scheme}://' is not an address that runs are read from"
         raise DataError(what, where="the source", fix="http:// or https:// of an MLflow server, or a path")

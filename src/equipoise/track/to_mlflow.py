@@ -17,7 +17,7 @@ from typing import Any
 from equipoise.config.track import MlflowOptions
 from equipoise.core.errors import ConfigError
 from equipoise.track.points import Point, in_batches
-from equipoise.track.sink import Opened, TrackedRun
+from equipoise.track.sink import OpenedRun, TrackedRun
 
 METRICS_AT_ONCE, SETTINGS_AT_ONCE = 1000, 100
 """The most that MLflow takes in one request."""
@@ -49,12 +49,12 @@ class MlflowSink:
         self.half_made = ""
         """A run that was made, but could not be described yet."""
 
-    def open(self, run: TrackedRun, known: str | None) -> Opened:
+    def open(self, run: TrackedRun, known: str | None) -> OpenedRun:
         self.client = client_of(self.uri)
         if known is not None and self._is_there(known):
             self.client.update_run(known, status="RUNNING")
             self.remote = known
-            return Opened(known, is_new=False)
+            return OpenedRun(known, is_new=False)
         if not self.half_made:
             tags = {RUN_TAG: run.run_id, "equipoise.method": run.method, "equipoise.version": run.version}
             tags[FACTS_TAG] = json.dumps(dict(run.facts))
@@ -62,7 +62,7 @@ class MlflowSink:
             self.half_made = made.info.run_id
         self._describe(self.half_made, run)
         self.remote, self.half_made = self.half_made, ""
-        return Opened(self.remote, is_new=True)
+        return OpenedRun(self.remote, is_new=True)
 
     def send(self, points: Sequence[Point]) -> None:
         from mlflow.entities import Metric

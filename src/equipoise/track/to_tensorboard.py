@@ -11,7 +11,7 @@ from typing import Any
 from equipoise.config.track import EventFileOptions
 from equipoise.core.errors import MissingExtra
 from equipoise.track.points import Point
-from equipoise.track.sink import Opened, TrackedRun
+from equipoise.track.sink import OpenedRun, TrackedRun
 
 
 class EventFileSink:
@@ -22,11 +22,11 @@ class EventFileSink:
         self.place = str(self.folder)
         self.writer: Any = None
 
-    def open(self, run: TrackedRun, known: str | None) -> Opened:
+    def open(self, run: TrackedRun, known: str | None) -> OpenedRun:
         place = self.folder / run.run_id
         is_new = known is None or not place.is_dir()
         self.writer = event_writer(place)
-        return Opened(run.run_id, is_new)
+        return OpenedRun(run.run_id, is_new)
 
     def send(self, points: Sequence[Point]) -> None:
         write_points(self.writer, points)

@@ -12,7 +12,7 @@ from typing import Any
 
 from equipoise.config.track import WandbOptions
 from equipoise.track.points import Point
-from equipoise.track.sink import Opened, TrackedRun
+from equipoise.track.sink import OpenedRun, TrackedRun
 
 PATIENCE = 20.0
 """Seconds that W&B may take to open or to close a run."""
@@ -29,7 +29,7 @@ class WandbSink:
         self.place = f"{project} in {folder / 'wandb'}" if options.mode == "offline" else project
         self.run: Any = None
 
-    def open(self, run: TrackedRun, known: str | None) -> Opened:
+    def open(self, run: TrackedRun, known: str | None) -> OpenedRun:
         import wandb
 
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ class WandbSink:
             config={**run.settings, "equipoise.run_id": run.run_id, "equipoise.version": run.version},
             settings=self._settings(wandb),
         )
-        return Opened(str(self.run.id), is_new=known is None)
+        return OpenedRun(str(self.run.id), is_new=known is None)
 
     def send(self, points: Sequence[Point]) -> None:
         by_step: defaultdict[int, dict[str, float]] = defaultdict(dict)

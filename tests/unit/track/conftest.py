@@ -14,7 +14,7 @@ from equipoise.store import read, write
 from equipoise.store.database import Store, open_store
 from equipoise.track.feed import Route
 from equipoise.track.points import Point
-from equipoise.track.sink import Opened, TrackedRun
+from equipoise.track.sink import OpenedRun, TrackedRun
 from tests.unit.store.conftest import a_run
 
 RUN = "fedavg-000001"
@@ -33,10 +33,10 @@ class ListSink:
         self.gate = threading.Event()
         self.gate.set()
 
-    def open(self, run: TrackedRun, known: str | None) -> Opened:
+    def open(self, run: TrackedRun, known: str | None) -> OpenedRun:
         self._answer()
         self.opened.append(known)
-        return Opened(known or f"{run.run_id}-there", known is None)
+        return OpenedRun(known or f"{run.run_id}-there", known is None)
 
     def send(self, points: Sequence[Point]) -> None:
         self._answer()

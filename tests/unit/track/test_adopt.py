@@ -13,7 +13,7 @@ from equipoise.diagnose.stored import stored
 from equipoise.store import read
 from equipoise.store.database import Store, open_store
 from equipoise.track.adopt import adopt, known_facts
-from equipoise.track.history import Wanted
+from equipoise.track.history import WantedRuns
 from tests.unit.track.test_sources import mlruns
 
 TABLE = "step,client,name,value\n" + "".join(
@@ -30,7 +30,12 @@ def path(tmp_path: Path) -> Path:
 def test_an_imported_run_is_a_finished_run_that_says_where_it_comes_from(path: Path, tmp_path: Path) -> None:
     (run,) = eq.import_runs(path, name="theirs", facts={"classes": 4}, store=tmp_path / "s.db")
     record = run.record
-    assert (record.name, record.method, record.status, record.headline) == ("theirs", "imported", "done", "accuracy/merged")
+    assert (record.name, record.method, record.status, record.headline) == (
+        "theirs",
+        "imported",
+        "done",
+        "accuracy/merged",
+    )
     assert record.environment["imported"] == {"tool": "table", "source": str(path), "id": "mine"}
     assert run.value == pytest.approx(0.2)
     assert run.metrics("loss/base", client=1)["value"].to_list() == [2.0, 1.0, 0.0]
@@ -43,10 +48,10 @@ def test_an_imported_run_is_a_finished_run_that_says_where_it_comes_from(path: P
 
 def test_what_the_store_has_is_not_taken_twice(path: Path, tmp_path: Path) -> None:
     with open_store(tmp_path / "s.db") as store:
-        first, again = adopt(store, path, Wanted()), adopt(store, path, Wanted(name="other"))
+        first, again = adopt(store, path, WantedRuns()), adopt(store, path, WantedRuns(name="other"))
         assert (again[0].run_id, again[0].is_new) == (first[0].run_id, False)
         path.write_text(TABLE.replace("0.2", "0.3"))
-        assert adopt(store, path, Wanted())[0].is_new
+        assert adopt(store, path, WantedRuns())[0].is_new
         assert len(read.runs(store)) == 2
 
 
@@ -55,7 +60,7 @@ def test_nothing_can_go_on_from_numbers(path: Path, tmp_path: Path) -> None:
     tries: dict[str, Any] = {
         "nothing to resume": lambda: eq.resume(run),
         "nothing to fuse": lambda: eq.fuse(run, predict="ensemble"),
-        "nothing that predicts": lambda: run.model(),
+        "nothing that predicts": run.model,
         "nothing that could be trained again": lambda: run.config,
         "has no partition": lambda: run.partition,
     }
@@ -121,10 +126,10 @@ def test_a_headline_that_was_asked_for_must_be_a_share(path: Path, tmp_path: Pat
 def test_an_import_that_fails_halfway_leaves_nothing(path: Path, tmp_path: Path, store: Store) -> None:
     from equipoise.core.errors import StoreError
     from equipoise.core.values import Event, Row
-    from equipoise.store.importing import Finished, import_run
+    from equipoise.store.importing import ImportedEnding, import_run
     from tests.unit.store.conftest import a_run
 
     rows = [Row(0, 0, None, "a", 1.0), Row(0, 0, None, "a", 2.0)]
     with pytest.raises(StoreError):
-        import_run(store, a_run("twice-000001"), Finished("done", 0), rows, [Event("imported", "x")])
+        import_run(store, a_run("twice-000001"), ImportedEnding("done", 0), rows, [Event("imported", "x")])
     assert [run.run_id for run in read.runs(store)] == ["fedavg-000001"]

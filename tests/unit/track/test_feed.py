@@ -10,7 +10,7 @@ from equipoise.store import read
 from equipoise.store.database import Store
 from equipoise.store.sent import SentTo, sent_to
 from equipoise.track import feed
-from equipoise.track.feed import Feed, Route, reason
+from equipoise.track.feed import Route, TrackerFeed, reason
 
 from .conftest import RUN, ListSink, commit, eventually, kinds, points
 
@@ -22,9 +22,9 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "LONGEST_DELAY", 0.05)
 
 
-def ended(route: Route, status: str = "done", wait: float = 60.0) -> Feed:
+def ended(route: Route, status: str = "done", wait: float = 60.0) -> TrackerFeed:
     """A feed from its start to its end."""
-    mine = Feed(route)
+    mine = TrackerFeed(route)
     mine.start()
     mine.finish(status)
     mine.leave(wait)
@@ -32,7 +32,7 @@ def ended(route: Route, status: str = "done", wait: float = 60.0) -> Feed:
 
 
 def test_every_checkpoint_arrives_once_and_in_order(route: Route, store: Store, sink: ListSink) -> None:
-    mine = Feed(route)
+    mine = TrackerFeed(route)
     mine.start()
     for step in range(5):
         commit(store, step)
@@ -60,7 +60,7 @@ def test_a_second_process_goes_on_in_the_same_run_of_the_tracker(route: Route, s
 def test_what_a_tracker_missed_while_it_was_away_arrives_when_it_is_back(
     route: Route, store: Store, sink: ListSink
 ) -> None:
-    mine = Feed(route)
+    mine = TrackerFeed(route)
     mine.start()
     commit(store, 0)
     mine.ring()
@@ -81,7 +81,7 @@ def test_what_a_tracker_missed_while_it_was_away_arrives_when_it_is_back(
 
 def test_failures_are_told_once_however_many_there_are(route: Route, store: Store, sink: ListSink) -> None:
     sink.is_away = True
-    mine = Feed(route)
+    mine = TrackerFeed(route)
     mine.start()
     for step in range(3):
         commit(store, step)
@@ -98,7 +98,7 @@ def test_failures_are_told_once_however_many_there_are(route: Route, store: Stor
 
 def test_a_tracker_that_hangs_holds_nobody_up(route: Route, store: Store, sink: ListSink) -> None:
     sink.gate.clear()
-    mine = Feed(route)
+    mine = TrackerFeed(route)
     began = time.monotonic()
     mine.start()
     for step in range(50):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from equipoise.core.errors import DataError
-from equipoise.track.history import Wanted
+from equipoise.track.history import WantedRuns
 from equipoise.track.sources import histories
 
 RESULT = {
@@ -35,7 +35,7 @@ def written(folder: Path, content: Any) -> Path:
 
 def curves(source: Any, **wanted: Any) -> dict[str, dict[int, float]]:
     """{name: {step: value}} of the server."""
-    (found,) = histories(source, Wanted(**wanted))
+    (found,) = histories(source, WantedRuns(**wanted))
     mine = {name: found.recording.server(name) for name in found.recording.curves}
     return {name: dict(zip(curve.steps.tolist(), curve.values.tolist(), strict=True)) for name, curve in mine.items()}
 
@@ -68,7 +68,7 @@ def test_the_objects_of_flower_itself() -> None:
     strategy = pytest.importorskip("flwr.serverapp.strategy")
     app = pytest.importorskip("flwr.app")
     result = strategy.Result(evaluate_metrics_serverapp={1: app.MetricRecord({"accuracy": 0.75, "counts": [1, 2]})})
-    (found,) = histories(result, Wanted())
+    (found,) = histories(result, WantedRuns())
     assert found.recording.server("accuracy/merged").values.tolist() == [0.75]
     assert found.repairs == ["1 values that are not numbers left out, as server/counts"]
     from flwr.server.history import History
@@ -97,7 +97,7 @@ def test_the_objects_of_flower_itself() -> None:
 )
 def test_what_is_no_history_is_refused_in_words(tmp_path: Path, content: Any, words: str) -> None:
     with pytest.raises(DataError, match=words) as caught:
-        histories(written(tmp_path, content), Wanted())
+        histories(written(tmp_path, content), WantedRuns())
     assert caught.value.exit_code == 2
 
 
@@ -108,14 +108,14 @@ def test_a_pickle_is_refused_and_not_opened(tmp_path: Path) -> None:
 
     (tmp_path / "history.pkl").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(DataError, match="reading a pickle can run any code"):
-        histories(tmp_path / "history.pkl", Wanted())
+        histories(tmp_path / "history.pkl", WantedRuns())
     assert not (tmp_path / "ran").exists()
 
 
 def test_names_of_any_content_and_numbers_of_any_size(tmp_path: Path) -> None:
     name = "<script>\u001b[31m\ud800" + "x" * 500
     content = {"evaluate_metrics_serverapp": {"1": {name: 0.5, "huge": 10**400, "yes": True}}}
-    (found,) = histories(written(tmp_path, json.dumps(content)), Wanted())
+    (found,) = histories(written(tmp_path, json.dumps(content)), WantedRuns())
     (kept,) = found.recording.curves
     assert kept.startswith("server/<script>\\x1b[31m\\xd800")
     assert len(kept) <= len("server/") + 200
