@@ -74,7 +74,7 @@ class TrackerFeed:
         self._thread.join(wait)
         self._abandoned.set()
         if not self._is_through:
-            self._record(Event("tracker-behind", behind(self.route), detail=where(self.route)))
+            self._record_behind()
 
     def _work(self) -> None:
         last_attempts = LAST_ATTEMPTS
@@ -121,6 +121,14 @@ class TrackerFeed:
             self.route.sink.send(points)
             at = acknowledged(self.route, at, step)
         self._at = at
+
+    def _record_behind(self) -> None:
+        try:
+            text = behind(self.route)
+        except StoreError as error:  # the run itself fails on such a store, and says so
+            self.said.append(f"what {named(self.route)} lacks is not known: {error.what}")
+        else:
+            self._record(Event("tracker-behind", text, detail=where(self.route)))
 
     def _record(self, event: Event) -> None:
         self.said.append(event.message)

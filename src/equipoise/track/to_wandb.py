@@ -33,6 +33,7 @@ class WandbSink:
         import wandb
 
         self.folder.mkdir(parents=True, exist_ok=True)
+        wandb.setup(settings=wandb.Settings(silent=True))  # or it would ask for a key on the terminal of the run
         self.run = wandb.init(
             project=self.options.project,
             entity=self.options.entity,

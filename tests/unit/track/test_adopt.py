@@ -11,7 +11,7 @@ import equipoise as eq
 from equipoise.core.errors import ConfigError
 from equipoise.diagnose.stored import stored
 from equipoise.store import read
-from equipoise.store.database import Store, open_store
+from equipoise.store.database import open_store
 from equipoise.track.adopt import adopt, known_facts
 from equipoise.track.history import WantedRuns
 from tests.unit.track.test_sources import mlruns
@@ -122,14 +122,3 @@ def test_a_headline_that_was_asked_for_must_be_a_share(path: Path, tmp_path: Pat
     with open_store(tmp_path / "s.db") as store:
         assert read.runs(store) == []
 
-
-def test_an_import_that_fails_halfway_leaves_nothing(path: Path, tmp_path: Path, store: Store) -> None:
-    from equipoise.core.errors import StoreError
-    from equipoise.core.values import Event, Row
-    from equipoise.store.importing import ImportedEnding, import_run
-    from tests.unit.store.conftest import a_run
-
-    rows = [Row(0, 0, None, "a", 1.0), Row(0, 0, None, "a", 2.0)]
-    with pytest.raises(StoreError):
-        import_run(store, a_run("twice-000001"), ImportedEnding("done", 0), rows, [Event("imported", "x")])
-    assert [run.run_id for run in read.runs(store)] == ["fedavg-000001"]
