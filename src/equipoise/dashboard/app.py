@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response, StreamingResponse
 from starlette.exceptions import HTTPException
@@ -105,16 +105,11 @@ def _parts(made: FastAPI, board: Dashboard) -> None:
         return board.feed.snapshot()
 
     @made.get("/changes", summary="Server-sent events: `now` and `changed`", response_class=StreamingResponse)
-    async def changes(reader: Annotated[asyncio.Queue[str], Depends(_reader(board))]) -> StreamingResponse:
-        headers = {"X-Accel-Buffering": "no"}
-        return StreamingResponse(board.feed.events(reader), media_type="text/event-stream", headers=headers)
-
-
-def _reader(board: Dashboard) -> Any:
-    async def reader() -> asyncio.Queue[str]:
+    async def changes() -> StreamingResponse:
         try:
-            return board.feed.enter()
+            reader = board.feed.enter()
         except TooManyReaders:
             raise HTTPException(503, "too many pages are open") from None
+        headers = {"X-Accel-Buffering": "no"}  # a proxy in between passes every event on at once
+        return StreamingResponse(board.feed.events(reader), media_type="text/event-stream", headers=headers)
 
-    return reader

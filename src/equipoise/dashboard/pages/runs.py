@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, distinct, func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from equipoise.dashboard.listing import RunLine, lines
 from equipoise.dashboard.view import Dashboard
@@ -79,7 +79,7 @@ def _counts(board: Dashboard) -> tuple[dict[str, int], list[str]]:
     """Runs by status, those that were killed apart from those that go on; and the methods there are."""
     with reading(board.store) as connection:
         by_status = connection.execute(select(runs.c.status, func.count().label("n")).group_by(runs.c.status)).all()
-        methods = list(connection.scalars(select(distinct(runs.c.method)).order_by(runs.c.method)))
+        methods = list(connection.scalars(select(runs.c.method).distinct().order_by(runs.c.method)))
     counts = dict.fromkeys(STATUSES, 0) | {row.status: row.n for row in by_status}
     if counts["running"]:
         counts["killed"] = len(read.runs(board.store, status="killed"))
