@@ -56,13 +56,13 @@ class Known:
         """The body; for a page that refreshes itself, the one that another such page got since the last change."""
         is_refresh = PART in request.headers
         if not is_refresh:
-            with self.board.budget.asked_for():
-                return work()
+            return work()
         key, due = (request.url.path, request.url.query, *kind), self.board.feed.told
         with self._lock:
             at, body = self._kept.get(key, (None, b""))
             if at != due:
-                body = work()
+                with self.board.budget.spending():
+                    body = work()
                 self._kept[key] = (due, body)
                 while len(self._kept) > KEPT:
                     self._kept.popitem(last=False)

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from equipoise.core.errors import EquipoiseError
+from equipoise.dashboard.budget import Budget
 
 T = TypeVar("T")
 KEPT = 200
@@ -18,9 +19,9 @@ LOG = logging.getLogger("equipoise.dashboard")
 
 
 class Background:
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Callable[[str], None], budget: Budget) -> None:
         """`tell` is called with the subject of an answer when the answer is new."""
-        self.tell = tell
+        self.tell, self.budget = tell, budget
         self._known: OrderedDict[Hashable, tuple[object, Any]] = OrderedDict()
         self._under_way: set[Hashable] = set()
         self._lock = threading.Lock()
@@ -41,7 +42,8 @@ class Background:
 
     def _work_out(self, about: tuple[str, ...], due: object, work: Callable[[], Any]) -> None:
         try:
-            found = work()
+            with self.budget.spending():
+                found = work()
         except EquipoiseError as error:  # the page keeps what it has; the next change tries again
             LOG.warning("%s: %s", " ".join(about), error)
             return

@@ -1,8 +1,9 @@
-"""The processor time that open pages may cost: one per cent of one core, so that a run beside them does not notice.
+"""The processor time that keeping open pages up to date may cost, so that a run beside them does not notice.
 
-    balance(t + Δ) = min(STOCK, balance(t) + SHARE·Δ − what refreshing cost in Δ)     a refresh waits for balance > 0
+    balance(t + Δ) = min(STOCK, balance(t) + SHARE·Δ − what refreshing cost in Δ)
+    a refresh waits until balance > 0, but not longer than LONGEST
 
-What a user asks for, by opening a page or clicking, is answered at once and is not counted.
+What a user asks for, by opening a page or clicking, is answered at once and costs nothing here.
 """
 
 from __future__ import annotations
@@ -12,31 +13,34 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SHARE, STOCK = 0.01, 0.5
-"""Of one core; and seconds that may be saved up."""
+SHARE, STOCK, LONGEST = 0.006, 0.3, 20.0
+"""Of one core, which leaves room below one per cent for what is not counted, as reading requests; seconds that may be
+saved up; and seconds after which a page is refreshed anyway."""
 
 
 class Budget:
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._balance, self._asked = STOCK, 0.0
-        self._at, self._spent = time.monotonic(), time.process_time()
+        self._balance, self._at = STOCK, time.monotonic()
+        self._refreshed = time.monotonic()
 
     @contextmanager
-    def asked_for(self) -> Iterator[None]:
-        """Around work that a user waits for."""
+    def spending(self) -> Iterator[None]:
+        """Around work that nobody asked for; its processor time is that of this thread."""
         began = time.thread_time()
         try:
             yield
         finally:
             with self._lock:
-                self._asked += time.thread_time() - began
+                self._balance -= time.thread_time() - began
 
-    def has_some(self) -> bool:
-        """Whether open pages may be refreshed now."""
+    def may_refresh(self) -> bool:
+        """Whether open pages may be refreshed now; if so, they are."""
         with self._lock:
-            at, spent = time.monotonic(), time.process_time()
-            cost = max(0.0, spent - self._spent - self._asked)
-            self._balance = min(STOCK, self._balance + SHARE * (at - self._at) - cost)
-            self._at, self._spent, self._asked = at, spent, 0.0
-            return self._balance > 0
+            at = time.monotonic()
+            self._balance = min(STOCK, self._balance + SHARE * (at - self._at))
+            self._at = at
+            if self._balance <= 0 and at - self._refreshed < LONGEST:
+                return False
+            self._refreshed, self._balance = at, max(self._balance, -SHARE * LONGEST)
+            return True

@@ -17,6 +17,8 @@ from equipoise.store import read
 from equipoise.store.records import Run
 from equipoise.store.transact import Store
 
+MAPPED = ("client-accuracy", "client-loss")
+"""Figures of which the page has maps."""
 TEXT = {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal"}
 CONFIG = {"background": None, "font": "sans-serif", "axis": {"gridOpacity": 0.35, **TEXT}, "legend": TEXT}
 
@@ -42,7 +44,8 @@ def charts(store: Store, run: Run, language: str) -> Charts:
     partition = read.partition(store, run.partition) if run.partition else None
     say = words(language)
     found = figures(FigureSource(run, excerpt(store, run).finite(), partition, {}), say)
-    return Charts(run_id=run.run_id, clients=CLIENTS, charts=[chart(figure, say) for figure in found])
+    shown = [chart(figure, say) for figure in found if figure.key not in MAPPED]
+    return Charts(run_id=run.run_id, clients=CLIENTS, charts=shown)
 
 
 def chart(figure: Figure, say: Say) -> Chart:

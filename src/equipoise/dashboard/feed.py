@@ -44,17 +44,21 @@ class Feed:
             await asyncio.sleep(POLL)
 
     async def _look(self) -> None:
-        self._due |= await asyncio.to_thread(self.changes.look)
+        self._due |= await asyncio.to_thread(self._changed)
         while self._mentioned:
             self._due.add(self._mentioned.popleft())
         now = json.dumps({run_id: said(row) for run_id, row in self.changes.now.items()})
         if now != self._said:
             self._said = now
             self._tell("now", now)
-        if self._due and self.budget.has_some():
+        if self._due and self.budget.may_refresh():
             self.told += 1
             self._tell("changed", json.dumps(sorted(self._due)))
             self._due.clear()
+
+    def _changed(self) -> set[str]:
+        with self.budget.spending():
+            return self.changes.look()
 
     def _tell(self, event: str, data: str) -> None:
         for reader in self.readers:

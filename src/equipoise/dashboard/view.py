@@ -39,7 +39,7 @@ class Dashboard:
 
     @cached_property
     def background(self) -> Background:
-        return Background(self.feed.mention)
+        return Background(self.feed.mention, self.budget)
 
     @cached_property
     def grids(self) -> Grids:
