@@ -34,6 +34,7 @@ from equipoise.cli import (
     rm,
     rules,
     run,
+    serve,
     show,
     sweep,
 )
@@ -85,6 +86,7 @@ app.add_typer(features.app, name="features")
 app.add_typer(federation.app, name="federation")
 app.command("join")(join.join)
 app.add_typer(new.app, name="new")
+app.command("serve")(serve.serve)
 app.command("presets")(presets.presets)
 app.command("rm")(rm.rm)
 app.command("gc")(rm.gc)

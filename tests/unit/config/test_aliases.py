@@ -18,6 +18,7 @@ VALUES = {
     "rounds": 6,
     "method.mu": 0.2,
     "seed": 11,
+    "track.to": ["wandb"],
 }
 NAMES = [(alias, key) for key, aliases in SYNONYMS.items() for alias in aliases]
 
