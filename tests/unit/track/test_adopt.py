@@ -121,4 +121,3 @@ def test_a_headline_that_was_asked_for_must_be_a_share(path: Path, tmp_path: Pat
         eq.import_runs(path, headline="loss/base", store=tmp_path / "s.db")
     with open_store(tmp_path / "s.db") as store:
         assert read.runs(store) == []
-
