@@ -49,12 +49,14 @@ def print_run(run: RunHandle, place: str | None = None) -> None:
 
 def headline(document: Mapping[str, Any]) -> Iterator[str]:
     """The figure that a table would show, what validation chose, and why the run ended early."""
+    from rich.markup import escape
+
     name, metrics, best = document["headline"], document["metrics"], document["best"]
     if name.startswith("accuracy/") and name in metrics:
         validation = metrics.get("accuracy/validation")
         beside = "" if validation is None else f"  (validation {_per_cent(validation)})"
         mark = " †" if is_second_exchange(document) else ""
-        yield f"[bold]{name}{mark} {_per_cent(metrics[name])}[/]{beside}"
+        yield f"[bold]{escape(name)}{mark} {_per_cent(metrics[name])}[/]{beside}"
         if best and best["value"] != metrics[name]:
             yield f"best by validation {_per_cent(best['value'])}, at checkpoint {best['step'] + 1}"
         yield from _before_healing(document)
@@ -75,6 +77,7 @@ def _before_healing(document: Mapping[str, Any]) -> Iterator[str]:
 
 def servers(document: Mapping[str, Any]) -> Table:
     """Every predictor that was scored on the same clients, the best on validation first."""
+    from rich.markup import escape
     from rich.table import Table
 
     found = _servers(document)
@@ -82,7 +85,7 @@ def servers(document: Mapping[str, Any]) -> Table:
     for name in sorted(found, key=lambda name: -found[name][1]):
         test, validation = found[name]
         mark = " †" if needs_second_exchange(name) else "  ← this run" if name in document["predict"][-1:] else ""
-        table.add_row(f"{name}{mark}", f"{_per_cent(test)}", f"{_per_cent(validation)}")
+        table.add_row(f"{escape(name)}{mark}", f"{_per_cent(test)}", f"{_per_cent(validation)}")
     return table
 
 
@@ -94,22 +97,25 @@ def _servers(document: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
 
 
 def rest(document: Mapping[str, Any]) -> Table:
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table("metric", "value", box=None, header_style="bold")
     for name, value in document["metrics"].items():
         if not name.startswith(ELSEWHERE) and name != document["headline"]:
-            table.add_row(name, f"{_per_cent(value)}" if name.startswith("accuracy") else f"{value:.4g}")
+            table.add_row(escape(name), f"{_per_cent(value)}" if name.startswith("accuracy") else f"{value:.4g}")
     for way, total in document["bytes"].items():
         table.add_row(f"bytes {way}, whole run", f"{total:,.0f}")
     return table
 
 
 def _findings(console: Console, document: Mapping[str, Any]) -> None:
+    from rich.markup import escape
+
     from equipoise.diagnose.words import healing, labels
 
     for finding in document["findings"]:
-        said = f"[{STYLES[finding['severity']]}]{finding['severity']}[/] {finding['code']}: {finding['saw']}"
+        said = f"[{STYLES[finding['severity']]}]{finding['severity']}[/] {finding['code']}: {escape(finding['saw'])}"
         console.print(said, soft_wrap=True)
         if finding.get("healed"):
             console.print(f"  {healing(finding['healed'], labels('en'))}", style="green", soft_wrap=True)

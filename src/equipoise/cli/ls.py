@@ -60,6 +60,7 @@ def nested(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _print(lines: list[dict[str, Any]]) -> None:
     """Lines are not wrapped and ids not cut: columns without room are left out."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     metrics = {line["metric"] for line in lines}
@@ -80,7 +81,7 @@ def _print(lines: list[dict[str, Any]]) -> None:
     for name in names:
         table.add_column(titles[name], no_wrap=True, min_width=widths(rows, name) - 1)
     for row in rows:
-        table.add_row(*(row[name] for name in names))
+        table.add_row(*(escape(row[name]) for name in names))
     console.print(table)
 
 

@@ -1,8 +1,4 @@
-"""Puts runs of another tool into the store as finished runs: method `imported`, with source, tool and original id.
-
-What a tool says of the settings becomes a configuration for reading: `diagnose`, `compare` and `report` look values up
-there. It is never checked, trained, or asked for plugins, because anybody may have written it.
-"""
+"""Puts runs of another tool into the store as finished runs: method `imported`, with source, tool and original id."""
 
 from __future__ import annotations
 
@@ -23,14 +19,9 @@ from equipoise.store.importing import ImportedEnding, import_run
 from equipoise.store.records import IMPORTED, NewRun, new_run_id
 from equipoise.store.transact import Store
 from equipoise.track.history import ForeignHistory, WantedRuns
+from equipoise.track.settings import config_of, whole
 from equipoise.track.sources import histories
 
-BLOCKS = ("method", "balance", "data", "partition", "model", "client", "server")
-"""Blocks of a configuration that settings of another tool may fill."""
-DROPPED = {"name", "engine", "plugins", "track", "guard", "limits", "evaluate", "scenario"}
-"""Settings of a run of Equipoise that say nothing about its numbers, or that would be read as a request."""
-MOST_SETTINGS = 500
-UNKNOWN = "unknown"
 ACCURACY = "accuracy/merged"
 
 
@@ -69,7 +60,7 @@ def _adopted(store: Store, history: ForeignHistory, wanted: WantedRuns) -> Adopt
         run_id=new_run_id(name),
         name=name,
         method=IMPORTED,
-        seed=_whole(history.settings.get("seed")),
+        seed=whole(history.settings.get("seed")),
         config=config_of(history, name),
         config_hash=key,
         headline=headline_of(history.recording, wanted.headline),
@@ -124,42 +115,6 @@ def _hash(history: ForeignHistory) -> str:
             found.update(f"{name}\0{client}\0".encode("utf-8", "backslashreplace"))
             found.update(curve.steps.tobytes() + curve.values.tobytes())
     return f"imported-{found.hexdigest()}"
-
-
-def config_of(history: ForeignHistory, name: str) -> dict[str, Any]:
-    """The settings in the shape of a configuration; what no block of ours is for is under `settings`."""
-    config: dict[str, Any] = {
-        "name": name,
-        "communication": "rounds",
-        "rounds": history.recording.last + 1,
-        **{block: {"name": UNKNOWN} for block in ("method", "balance", "data", "partition", "model")},
-        "client": {},
-        "server": {},
-        "engine": {"name": UNKNOWN},
-        "settings": {},
-    }
-    for key, value in list(history.settings.items())[:MOST_SETTINGS]:
-        block, dot, rest = key.partition(".")
-        if key in {"communication", "rounds", "checkpoints", "seed"}:
-            config[key] = value
-        elif dot and block in BLOCKS and rest and key != "method.name":
-            config[block][rest] = value
-        elif key == "method.name" or block not in DROPPED:
-            config["settings"][key] = value
-    config["method"] = {**config["method"], "name": IMPORTED}  # so `check` refuses it, and loads no code that it names
-    return _with_whole_steps(config, history.recording.last + 1)
-
-
-def _with_whole_steps(config: dict[str, Any], steps: int) -> dict[str, Any]:
-    """The number of steps as a whole number of one axis, whatever the tool said."""
-    is_one_shot = config["communication"] == "one-shot"
-    axis, other = ("checkpoints", "rounds") if is_one_shot else ("rounds", "checkpoints")
-    planned = max(_whole(config.get(axis)), steps)
-    return {**config, "communication": "one-shot" if is_one_shot else "rounds", axis: planned, other: None}
-
-
-def _whole(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else 0
 
 
 def headline_of(recording: Recording, asked: str | None) -> str:
