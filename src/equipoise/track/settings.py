@@ -65,7 +65,7 @@ def is_ours(key: str, value: Any) -> bool:
     if field is None:  # a setting of a method, a policy, a model … of its own
         return block in NAMED_BLOCKS
     try:
-        TypeAdapter(field.annotation).validate_python(value, strict=True)
+        TypeAdapter(Any if field.annotation is None else field.annotation).validate_python(value, strict=True)
     except ValidationError:
         return False
     return True
