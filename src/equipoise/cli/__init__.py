@@ -18,6 +18,7 @@ from equipoise.cli import (
     data,
     demo,
     diagnose,
+    doctor,
     export,
     features,
     federation,
@@ -90,6 +91,7 @@ app.command("methods")(methods.methods)
 app.command("balances")(balances.balances)
 app.command("rules")(rules.rules)
 app.command("bench")(bench.bench)
+app.command("doctor")(doctor.doctor)
 
 
 def _version(wanted: bool) -> None:
