@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import equipoise
@@ -42,13 +43,9 @@ def folder() -> Path:
 
 def stamp() -> str:
     searched = [Path(place) for place in sys.path if place and os.path.isdir(place)]
-    times = [_changed(Path(equipoise.__file__).parent), *(place.stat().st_mtime_ns for place in searched)]
+    times = [max(_times(Path(equipoise.__file__).parent)), *(place.stat().st_mtime_ns for place in searched)]
     text = json.dumps([equipoise.__version__, equipoise.__file__, times, list(map(str, searched))])
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _changed(package: Path) -> int:
-    return max(_times(package))
 
 
 def _times(place: Path) -> Iterator[int]:
@@ -70,4 +67,5 @@ def _keep(path: Path, content: Table) -> None:
         unfinished.write_text(json.dumps(content), encoding="utf-8")
         unfinished.replace(path)
     except OSError:
-        unfinished.unlink(missing_ok=True) if unfinished.exists() else None
+        with suppress(OSError):
+            unfinished.unlink()

@@ -30,18 +30,20 @@ def settings(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def engine_settings(ctx: typer.Context, incomplete: str) -> list[str]:
-    return _of_block("engine", ctx.params.get("engine"), ctx, incomplete)
+    return _of_block("engine", ctx.params.get("engine"), incomplete)
 
 
 def data_settings(ctx: typer.Context, incomplete: str) -> list[str]:
-    return _of_block("data", ctx.params.get("name"), ctx, incomplete)
+    return _of_block("data", ctx.params.get("name"), incomplete)
 
 
-def _of_block(block: str, name: str | None, ctx: typer.Context, incomplete: str) -> list[str]:
+def _of_block(block: str, name: str | None, incomplete: str) -> list[str]:
+    """Keys and values of one block, under that name, or under any."""
     from equipoise.cli.shell.settings import offered
 
-    given = [*(ctx.params.get("settings") or []), *([f"{block}={name}"] if name else [])]
-    return [each for each in offered(_table(), None, given, incomplete) if each.startswith(f"{block}.")]
+    names = [name] if name else _table()["names"][block]
+    found = [each for one in names for each in offered(_table(), None, [f"{block}={one}"], incomplete)]
+    return list(dict.fromkeys(each for each in found if each.startswith(f"{block}.")))
 
 
 def listed(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -1,7 +1,9 @@
 """Everything that can be named on a command line, as one document of plain values.
 
-names     registry → its names                     presets   preset → key → value, as it would run; null for a sweep
-blocks    block → name → key → [default, choices]   keys      key → [default, choices], of blocks that are always there
+names     registry → its names
+blocks    block → name → key → [default, choices]
+keys      key → [default, choices], of blocks that are always there
+presets   preset → key → value, as it would run; null for a sweep
 aliases   other name of a key → key
 """
 
