@@ -85,7 +85,7 @@ study-rec: setup       ## the same for the recommender (hours; resumable)
 	$(BIN)/python -m scripts.study --only recommendation feddmmr-fixes drift recommendation-everybody drift-movielens --store runs/study-rec.db
 
 package: setup         ## wheel and source distribution in dist/, checked as an index would check them
-	rm -rf dist
+	rm -f dist/equipoise-*
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*
 

@@ -45,7 +45,7 @@ def devices() -> Iterator[Checkup]:
     from equipoise.core.machine import cores, memory
 
     build = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "built for the CPU"
-    threads = f"{torch.get_num_threads()} threads on {cores()} cores, {memory() / 2**30:.1f} GiB of memory"
+    threads = f"{cores()} cores, threads of torch: {torch.get_num_threads()}, {memory() / 2**30:.1f} GiB of memory"
     yield Checkup("devices", "torch", "ok", f"{torch.__version__}, {build}")
     for name in known():
         device = Device(name)

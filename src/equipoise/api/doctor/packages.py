@@ -30,7 +30,7 @@ EXTRAS = {
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RequiredPackage:
     """A package that is asked for, with the version that is there; None if it is not."""
 
     name: str
@@ -43,7 +43,7 @@ class Wanted:
         return f"{self.name}{self.bounds}"
 
 
-def wanted(extra: str = "") -> list[Wanted]:
+def wanted(extra: str = "") -> list[RequiredPackage]:
     """What the installed package requires: without an extra, or what that extra adds."""
     from packaging.requirements import Requirement
 
@@ -55,14 +55,14 @@ def wanted(extra: str = "") -> list[Wanted]:
     ]
 
 
-def _looked_up(name: str, bounds: str) -> Wanted:
+def _looked_up(name: str, bounds: str) -> RequiredPackage:
     from packaging.specifiers import SpecifierSet
 
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Wanted(name, bounds, None, False)
-    return Wanted(name, bounds, version, SpecifierSet(bounds).contains(version, prereleases=True))
+        return RequiredPackage(name, bounds, None, False)
+    return RequiredPackage(name, bounds, version, SpecifierSet(bounds).contains(version, prereleases=True))
 
 
 def python_checkups() -> list[Checkup]:
@@ -84,7 +84,7 @@ def required_checkups() -> list[Checkup]:
         return [Checkup("packages", "requirements", "note", says, "pip install -e . in its folder")]
 
 
-def _required(package: Wanted) -> Checkup:
+def _required(package: RequiredPackage) -> Checkup:
     fix = f"pip install '{package.requirement}'"
     if package.version is None:
         return Checkup("packages", package.name, "broken", "not installed", fix)
@@ -102,7 +102,7 @@ def extra_checkups() -> list[Checkup]:
     return [extra_checkup(name, wanted(name)) for name in names if name != FOR_DEVELOPERS]
 
 
-def extra_checkup(name: str, packages: Sequence[Wanted]) -> Checkup:
+def extra_checkup(name: str, packages: Sequence[RequiredPackage]) -> Checkup:
     """Broken only if the extra is there as a whole and a version does not fit: what is not asked for is a note."""
     fix = f"pip install '{NAME}[{name}]'"
     missing = [each.name for each in packages if each.version is None]

@@ -8,13 +8,13 @@ import pytest
 from packaging.requirements import Requirement
 
 from equipoise.api.doctor.imported import MODULES
-from equipoise.api.doctor.packages import EXTRAS, FOR_DEVELOPERS, Wanted, extra_checkup
+from equipoise.api.doctor.packages import EXTRAS, FOR_DEVELOPERS, RequiredPackage, extra_checkup
 from tests.docs.documents import ROOT, read
 
 PROJECT = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
-THERE = Wanted("flwr", ">=1.41,<1.42", "1.41.0", True)
-OTHER = Wanted("flwr", ">=1.41,<1.42", "1.42.1", False)
-MISSING = Wanted("httpx", ">=0.28", None, False)
+THERE = RequiredPackage("flwr", ">=1.41,<1.42", "1.41.0", True)
+OTHER = RequiredPackage("flwr", ">=1.41,<1.42", "1.42.1", False)
+MISSING = RequiredPackage("httpx", ">=0.28", None, False)
 
 
 def test_every_required_package_is_imported() -> None:
@@ -34,7 +34,9 @@ def test_every_extra_says_what_it_is_for() -> None:
         ([OTHER], "broken", "flwr 1.42.1, but needs >=1.41,<1.42"),
     ],
 )
-def test_an_extra_is_broken_only_if_it_is_there_and_does_not_fit(packages: list[Wanted], state: str, said: str) -> None:
+def test_an_extra_is_broken_only_if_it_is_there_and_does_not_fit(
+    packages: list[RequiredPackage], state: str, said: str
+) -> None:
     checkup = extra_checkup("flower", packages)
     assert (checkup.state, checkup.says.partition(";")[0]) == (state, said)
     assert checkup.fix == ("" if state == "ok" else "pip install 'equipoise[flower]'")
