@@ -101,7 +101,7 @@ def installed(trial: Trial, environment: Path, folder: Path) -> bool:
     """False where there is no torch for that Python."""
     pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     pinned = ["-c", str(ROOT / "constraints.txt"), "--find-links", str(trial.wheel.parent)]
-    done = subprocess.run([*pip, *pinned, trial.requirement], cwd=folder, capture_output=True, text=True, check=False)
+    done = outcome([*pip, *pinned, trial.requirement], folder)
     if done.returncode != 0 and NO_TORCH not in done.stderr:
         raise SystemExit(f"pip could not install {trial.requirement}:\n{done.stderr}")
     return done.returncode == 0
@@ -112,9 +112,13 @@ def require_the_wheel(trial: Trial, environment: Path) -> None:
     (place,) = environment.glob("lib/python*/site-packages")
     with zipfile.ZipFile(trial.wheel) as archive:
         ours = [name for name in archive.namelist() if name.startswith("equipoise/")]
-        other = [name for name in ours if (place / name).read_bytes() != archive.read(name)]
+        other = [name for name in ours if not is_there(place / name, archive.read(name))]
     if other:
-        raise SystemExit(f"pip installed another equipoise than {trial.wheel}: {other[0]} differs")
+        raise SystemExit(f"pip did not install {trial.wheel}: {other[0]} is missing or another")
+
+
+def is_there(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
 
 
 def use(trial: Trial, environment: Path, folder: Path) -> None:
@@ -134,12 +138,17 @@ def use(trial: Trial, environment: Path, folder: Path) -> None:
 
 
 def run(words: list[str], folder: Path) -> str:
-    """What a command prints; none of our variables and no source tree are around it."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith((OURS, "PYTHON", "VIRTUAL_ENV"))}
-    done = subprocess.run(words, cwd=folder, env=kept, capture_output=True, text=True, check=False)
+    """What a command prints; the script ends where the command fails."""
+    done = outcome(words, folder)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
     return done.stdout
+
+
+def outcome(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run without our variables and without a source tree on the search path, which pip would take as installed."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith((OURS, "PYTHON", "VIRTUAL_ENV"))}
+    return subprocess.run(words, cwd=folder, env=kept, capture_output=True, text=True, check=False)
 
 
 def say(text: str) -> None:
