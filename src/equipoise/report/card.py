@@ -63,7 +63,7 @@ def _data(store: Store, groups: Groups, say: Say) -> list[CardEntry]:
 
 def _training(groups: Groups, say: Say) -> list[CardEntry]:
     texts: dict[str, Callable[[Run], str]] = {
-        "communication": lambda run: communication(run.config, say),
+        "communication": lambda run: _communication(run.config, say),
         "method": lambda run: settings(run.config["method"]),
         "balance": lambda run: settings(run.config["balance"]),
         "guard": lambda run: str(run.config.get("guard", "off")),
@@ -129,7 +129,7 @@ def _partition(found: PartitionRecord) -> str:
     )
 
 
-def communication(config: Mapping[str, Any], say: Say) -> str:
+def _communication(config: Mapping[str, Any], say: Say) -> str:
     epochs = config["client"]["epochs"]
     if config["communication"] == "one-shot":
         first = say("one-shot", epochs=epochs, checkpoints=config["checkpoints"])

@@ -33,23 +33,19 @@ def _leaders(quoted: Quoted, scored: Sequence[SweepRow], say: Say) -> list[str]:
     metric = Counter(row.runs[0].headline for row in scored).most_common(1)[0][0]
     same = [row for row in scored if row.runs[0].headline == metric]
     settings = list(dict.fromkeys(row.setting for row in same))
-    best = [
-        _leader(quoted, [row for row in same if row.setting == setting], say, metric) for setting in settings[:MOST]
-    ]
-    return [*best, *([say("quote.more_settings", n=len(settings) - MOST)] if len(settings) > MOST else [])]
+    best = [_leader(quoted, [row for row in same if row.setting == setting], say) for setting in settings[:MOST]]
+    more = [say("quote.more_settings", n=len(settings) - MOST)] if len(settings) > MOST else []
+    key = "quote.final" if len({row.method for row in quoted.rows}) == 1 else "quote.highest"
+    return [say(key, metric=metric_text(metric, say), value=say("quote.semicolon").join([*best, *more]))]
 
 
-def _leader(quoted: Quoted, rows: Sequence[SweepRow], say: Say, metric: str) -> str:
+def _leader(quoted: Quoted, rows: Sequence[SweepRow], say: Say) -> str:
     ordered = sorted(rows, key=lambda row: -fmean(quoted.values(row).values()))
-    best = ordered[0]
-    highest = say(
-        "quote.highest",
-        setting=say("quote.at", setting=best.setting) if best.setting else "",
-        metric=metric_text(metric, say),
-        method=best.method,
-        value=value_text(quoted, best, say),
-    )
-    return highest + (_lead(quoted, best, ordered[1], say) if len(ordered) > 1 else "")
+    best, is_one = ordered[0], len({row.method for row in quoted.rows}) == 1
+    value = value_text(quoted, best, say)
+    value = value if is_one else f"{best.method} {value}"
+    where = say("quote.at", value=value, setting=best.setting) if best.setting else value
+    return where + (_lead(quoted, best, ordered[1], say) if len(ordered) > 1 else "")
 
 
 def _lead(quoted: Quoted, best: SweepRow, second: SweepRow, say: Say) -> str:

@@ -5,7 +5,7 @@ In this order, until there are three, each picture once:
 1. evidence of the findings above a note, causes before consequences, at most two pictures
 2. the course of the headline metric, over seeds if there are several; without one, the groups of users
 3. evidence of the notes, at most one picture
-4. the partition, then how clients differ: accuracy by client, deviation of prototypes
+4. the partition, then how clients differ: groups of users, accuracy by client, deviation of prototypes
 5. whatever else was recorded, in the order of the report
 
 The evidence of a finding is the picture of the first number that its rule reads and that was recorded.
@@ -22,14 +22,14 @@ from equipoise.report.figure import Figure, LineChart
 MOST = 3
 OF_FINDINGS, OF_NOTES = 2, 1
 CURVES, GROUPS = ("overview", "accuracy", "slices", "ranking"), "groups"
-CLIENTS = ("partition", "client-accuracy", "spread")
+CLIENTS = ("partition", "groups", "client-accuracy", "spread")
 SHOWS = (
     ("lam", "lam"), ("schedule", "lam"), ("scale/", "losses"), ("sigma2/", "losses"), ("loss/", "losses"),
     ("grad/cosine", "conflict"), ("grad/", "gradients"), ("recall/", "recall"), ("accuracy/test", "client-accuracy"),
     ("accuracy/train", "client-accuracy"), ("accuracy/", "accuracy"), ("hr@", "slices"), ("hr@", "ranking"),
     ("memory/", "memory"), ("surprise/next", "drift-signals"), ("surprise", "surprise"), ("drift", "drift"),
-    ("router/", "router"), ("update/", "client-loss"), ("samples", "partition"), ("fact:alpha", "partition"),
-    ("fact:over", "partition"), ("*", "losses"),
+    ("router/", "router"), ("branch/", "router"), ("update/", "client-loss"), ("samples", "partition"),
+    ("fact:alpha", "partition"), ("fact:over", "partition"), ("*", "losses"),
 )  # fmt: skip
 """(beginning of a name that rules read, key of the picture that shows it), the first that fits."""
 

@@ -17,8 +17,8 @@ from equipoise.report.figures import figures
 from equipoise.report.figures.method_curves import method_curves
 from equipoise.report.foremost import MOST, foremost
 from equipoise.report.methods import Finals, SweepRow, sweep_rows
-from equipoise.report.ranks import Ranking
 from equipoise.report.rankings import rankings
+from equipoise.report.ranks import Ranking
 from equipoise.report.runs import compared, curve
 from equipoise.report.sentence import Quoted, sentence
 from equipoise.report.source import Projection, source

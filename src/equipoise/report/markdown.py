@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Iterator
 
 from equipoise import __version__
 from equipoise.diagnose.words import evidence, healing, labels
 from equipoise.report import table
 from equipoise.report.card import CardEntry
 from equipoise.report.content import Configuration, GroupedFinding, Report
-from equipoise.report.figure import Figure
 from equipoise.report.figure_table import markdown_of, markdown_table, plain
 from equipoise.report.finding_counts import counted
 from equipoise.report.layout import results
@@ -46,7 +43,11 @@ def _lines(report: Report) -> Iterator[str]:
     yield from (_commands(entry) for entry in report.card if entry.is_command)
     for figure in report.pictures:
         yield markdown_of(figure, say)
-    yield from _runs(report, say) if report.is_sweep else (line for each in report.configurations for line in _detail(each, say))
+    yield from (
+        _runs(report, say)
+        if report.is_sweep
+        else (line for each in report.configurations for line in _detail(each, say))
+    )
     yield say("made", version=__version__, n=report.n_runs)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from equipoise.report.comparison import flat_config
@@ -40,10 +40,18 @@ def sweep_rows(groups: Mapping[str, Sequence[Run]], labels: Mapping[str, str]) -
     differing = _differing({label: flat_config(runs[0].config) for label, runs in groups.items()})
     faced = {label: _part(of, is_faced=True) for label, of in differing.items()}
     chosen = {label: _part(of, is_faced=False) for label, of in differing.items()}
-    settings = _named(faced, plain)
-    alone = len(set(settings.values())) == 1
-    methods = {label: label for label in groups} if alone else _named(chosen, plain)
-    return [SweepRow(label, methods[label], "" if alone else settings[label], runs) for label, runs in groups.items()]
+    methods, settings = {label: label for label in groups}, dict.fromkeys(groups, "")
+    if len(set(faced.values())) > 1:
+        is_one = len(set(chosen.values())) == 1
+        methods = {label: groups[label][0].method for label in groups} if is_one else _named(chosen, plain)
+        settings = _named(faced, plain)
+    return [SweepRow(label, methods[label], settings[label], runs) for label, runs in groups.items()]
+
+
+def by_line(rows: Sequence[SweepRow]) -> Sequence[SweepRow]:
+    """Rows as a chart compares them: methods under each setting; of a single method, its settings side by side."""
+    is_one = len({row.method for row in rows}) == 1
+    return [replace(row, method=row.label, setting="") for row in rows] if is_one else rows
 
 
 def _differing(flats: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -64,14 +72,14 @@ def _part(differing: Mapping[str, Any], is_faced: bool) -> str:
 
 def _named(parts: Mapping[str, str], plain: Mapping[str, str]) -> dict[str, str]:
     """Of each row, the words that the labels of all rows with the same part share, and not all rows."""
-    everywhere = _shared(list(plain.values())) if len(set(parts.values())) > 1 else []
+    everywhere = _shared(list(plain.values()))
     names = {}
     for part in dict.fromkeys(parts.values()):
         words = _shared([plain[label] for label, own in parts.items() if own == part])
         names[part] = " ".join(word for word in words if word not in everywhere) or part or " ".join(words)
     is_clear = len(set(names.values())) == len(names) and all(names.values())
-    first = {part: label for label, part in reversed(parts.items())}
-    return {label: names[part] if is_clear else part or plain[first[part]] for label, part in parts.items()}
+    firsts = {part: next(label for label, own in parts.items() if own == part) for part in names}
+    return {label: names[part] if is_clear else part or plain[firsts[part]] for label, part in parts.items()}
 
 
 def _shared(labels: Sequence[str]) -> list[str]:

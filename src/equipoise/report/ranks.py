@@ -66,7 +66,7 @@ def critical_difference(n_methods: int, n_blocks: int) -> float:
     >>> round(critical_difference(4, 14), 2)  # Demšar's example
     1.25
     """
-    from scipy.stats import studentized_range  # half a second that only comparisons need
+    from scipy.stats import studentized_range  # type: ignore[attr-defined]  # half a second, only for comparisons
 
     q = float(studentized_range.ppf(1 - ALPHA, n_methods, np.inf)) / math.sqrt(2)
     return q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from equipoise.report.bytes import bytes_text
-from equipoise.report.card import communication
 from equipoise.report.comparison import Comparison
 from equipoise.report.content import Configuration, first, sick
 from equipoise.report.methods import Finals, SweepRow
@@ -49,15 +48,16 @@ class Quoted:
 
 def sentence(quoted: Quoted, results: Sequence[str], say: Say) -> str:
     """The sentence; `results` are its clauses about the headline metric."""
+    n_methods = len({row.method for row in quoted.rows})
     clauses = [*(results or [say("quote.unscored")]), *_traffic(quoted, say), *_verdict(quoted, say)]
     return say(
-        "quote.one" if len(quoted.rows) == 1 else "quote.many",
+        "quote.one" if len(quoted.rows) == 1 else "quote.settings" if n_methods == 1 else "quote.many",
         method=_method(quoted.runs[0], say),
-        methods=len({row.method for row in quoted.rows}),
+        methods=n_methods,
         runs=len(quoted.runs),
         data=_listed(run.config["data"]["name"] for run in quoted.runs),
         faced=say("quote.comma").join(
-            filter(None, [*_faced(quoted, say), _listed(communication(run.config, say) for run in quoted.runs)])
+            filter(None, [*_faced(quoted, say), _listed(_course(run, say) for run in quoted.runs)])
         ),
         clauses=say("quote.semicolon").join(clauses),
     )
@@ -97,6 +97,15 @@ def _faced(quoted: Quoted, say: Say) -> list[str]:
     return [say("quote.clients", n=clients), _listed(map(_division, found)), skew]
 
 
+def _course(run: Run, say: Say) -> str:
+    epochs = run.config["client"]["epochs"]
+    if run.config["communication"] == "one-shot":
+        return say("quote.one-shot", epochs=epochs)
+    fraction = run.config["server"]["fraction"]
+    part = "" if fraction == 1 else say("quote.fraction", share=f"{100 * fraction:.3g} %")
+    return say("quote.rounds", rounds=run.config["rounds"], epochs=epochs) + part
+
+
 def _division(found: PartitionRecord) -> str:
     return f"{found.name} α {found.options['alpha']:g}" if "alpha" in found.options else found.name
 
@@ -109,9 +118,7 @@ def _traffic(quoted: Quoted, say: Say) -> list[str]:
     lines = [line for line in quoted.comparison.lines if line.runs[0] in n_clients]
     if not lines:
         return []
-    up, down = (
-        sorted(getattr(line, way) / n_clients[line.runs[0]] for line in lines) for way in ("up", "down")
-    )
+    up, down = (sorted(getattr(line, way) / n_clients[line.runs[0]] for line in lines) for way in ("up", "down"))
     return [say("quote.traffic", up=_span(up, say), down=_span(down, say))]
 
 

@@ -17,7 +17,7 @@ from equipoise.report.figure import Figure
 from equipoise.report.figures.client_spread import client_spread
 from equipoise.report.figures.critical_difference import critical_difference, ranked
 from equipoise.report.figures.method_curves import method_curves
-from equipoise.report.methods import Finals, SweepRow
+from equipoise.report.methods import Finals, SweepRow, by_line
 from equipoise.report.ranks import Ranking
 from equipoise.report.words import Say
 
@@ -43,8 +43,8 @@ def is_sweep(rows: Sequence[SweepRow], labels: Mapping[str, str]) -> bool:
 
 
 def by_method(rows: Sequence[SweepRow], seen: Seen) -> list[Configuration]:
-    """One entry per method, with the findings of all its runs."""
-    return [_method(label, group) for label, group in _groups(rows, seen).items()]
+    """One entry per method, with the findings of all its runs; of a single method, one per setting."""
+    return [_method(label, group) for label, group in _groups(by_line(rows), seen).items()]
 
 
 def _method(label: str, group: Sequence[ExaminedRun]) -> Configuration:
@@ -61,13 +61,17 @@ def _groups(rows: Sequence[SweepRow], seen: Seen) -> dict[str, list[ExaminedRun]
 
 def places(rows: Sequence[SweepRow]) -> dict[str, int]:
     """Index in the palette of each method, and of each row, which has the colour of its method."""
-    of = {method: place for place, method in enumerate(dict.fromkeys(row.method for row in rows))}
-    return of | {row.label: of[row.method] for row in rows}
+    lines = by_line(rows)
+    of = {method: place for place, method in enumerate(dict.fromkeys(row.method for row in lines))}
+    return of | {row.label: of[line.method] for row, line in zip(rows, lines, strict=True)}
 
 
 def sweep_pictures(rows: Sequence[SweepRow], seen: Seen, finals: Finals, say: Say) -> SweepPictures:
-    colours = places(rows)
-    drawn = {setting: list(_of_setting(rows, seen, setting, say)) for setting in dict.fromkeys(r.setting for r in rows)}
+    colours, lines = places(rows), by_line(rows)
+    drawn = {
+        setting: list(_of_setting([line for line in lines if line.setting == setting], seen, colours, say))
+        for setting in dict.fromkeys(line.setting for line in lines)
+    }
     found, text = ranked(rows, finals, say)
     ranks: list[Figure] = [critical_difference(found, text, colours, say)] if found else []
     first, *others = drawn.values()
@@ -77,12 +81,13 @@ def sweep_pictures(rows: Sequence[SweepRow], seen: Seen, finals: Finals, say: Sa
     return SweepPictures(figures, found, [] if found else [text])
 
 
-def _of_setting(rows: Sequence[SweepRow], seen: Seen, setting: str, say: Say) -> Iterator[Figure]:
-    groups = _groups([row for row in rows if row.setting == setting], seen)
+def _of_setting(rows: Sequence[SweepRow], seen: Seen, colours: Mapping[str, int], say: Say) -> Iterator[Figure]:
+    """The pictures of rows that share a setting."""
+    groups, setting = _groups(rows, seen), rows[0].setting
     courses = {label: [each.course for each in group] for label, group in groups.items()}
     note = say("setting", setting=setting) if setting else ""
-    yield from method_curves(courses, places(rows), say, note)
-    yield from client_spread(groups, places(rows), say, note)
+    yield from method_curves(courses, colours, say, note)
+    yield from client_spread(groups, colours, say, note)
 
 
 def _is_about_lam(seen: Seen) -> bool:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
+from equipoise.report.overview import RunCurves, foremost, overview
 
 from equipoise.diagnose.recording import EMPTY, Curve
 from equipoise.report.draw import draw
 from equipoise.report.figure import BarChart, ChartLine, Heatmap, LineChart
-from equipoise.report.overview import RunCurves, foremost, overview
 from equipoise.report.words import words
 
 SAY = words("en")
