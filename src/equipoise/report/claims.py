@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import isclose
 from statistics import fmean
 
 from equipoise.report.methods import SweepRow
@@ -61,7 +62,8 @@ def _ranks(quoted: Quoted, say: Say) -> list[str]:
     found = quoted.ranking
     if found is None:
         return []
-    best = next(iter(found.ranks))
-    behind = [name for name in found.ranks if found.is_apart(best, name)]
+    first, rank = next(iter(found.ranks.items()))
+    best = ", ".join(name for name, own in found.ranks.items() if isclose(own, rank))
+    behind = [name for name in found.ranks if found.is_apart(first, name)]
     key = "quote.rank_clear" if behind else "quote.rank_unclear"
-    return [say(key, best=best, rank=found.ranks[best], behind=", ".join(behind), n=found.n_blocks, p=found.p)]
+    return [say(key, best=best, rank=rank, behind=", ".join(behind), n=found.n_blocks, p=found.p)]
