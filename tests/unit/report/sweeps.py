@@ -20,15 +20,15 @@ CONFIG: Mapping[str, Any] = {
 }
 
 
-def run_of(run_id: str, seed: int = 0, cell: str | None = None, **rest: Any) -> Run:
+def run_of(run_id: str, seed: int = 0, cell: str | None = None, fingerprint: str | None = "p", **rest: Any) -> Run:
     """A finished run; blocks of the configuration by name, as in `data={"name": "synthetic"}`."""
     config = {**CONFIG, **{key: rest.pop(key) for key in list(rest) if key in CONFIG}}
     known = {
         "name": "run", "method": config["method"]["name"], "config_hash": "", "headline": "accuracy/merged",
         "version": "0", "sweep": "s", "status": "done", "created": "2026-01-01T00:00:00", "updated": "",
-        "finished": "2026-01-01T00:01:00", "error": None, "partition": "p",
+        "finished": "2026-01-01T00:01:00", "error": None,
     }  # fmt: skip
-    return Run(run_id=run_id, seed=seed, cell=cell, config=config, **{**known, **rest})
+    return Run(run_id=run_id, seed=seed, cell=cell, config=config, partition=fingerprint, **{**known, **rest})
 
 
 def rows_of(*rows: tuple[str, Mapping[str, Any]], seeds: Sequence[int] = (0,)) -> list[SweepRow]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from equipoise.report.methods import by_line
+from equipoise.report.methods import by_line, sweep_rows
 from tests.unit.report.sweeps import rows_of, run_of
-from equipoise.report.methods import sweep_rows
 
 LOW, HIGH = ({"name": "dirichlet", "alpha": alpha} for alpha in (0.05, 0.5))
 AVG, PROX = {"name": "fedavg"}, {"name": "fedprox", "mu": 0.1}
@@ -62,5 +61,6 @@ def test_remarks_in_a_label_do_not_split_a_method() -> None:
         "A low (healed: lr-cut)": [run_of("a", cell="A low", partition=LOW)],
         "A high": [run_of("b", cell="A high", partition=HIGH)],
         "B low": [run_of("c", cell="B low", method=PROX, partition=LOW)],
+        "B high": [run_of("d", cell="B high", method=PROX, partition=HIGH)],
     }
-    assert [row.method for row in sweep_rows(groups, {})] == ["A", "A", "B"]
+    assert [row.method for row in sweep_rows(groups, {})] == ["A", "A", "B", "B"]
