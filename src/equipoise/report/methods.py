@@ -40,7 +40,9 @@ def sweep_rows(groups: Mapping[str, Sequence[Run]], labels: Mapping[str, str]) -
     differing = _differing({label: flat_config(runs[0].config) for label, runs in groups.items()})
     faced = {label: _part(of, is_faced=True) for label, of in differing.items()}
     chosen = {label: _part(of, is_faced=False) for label, of in differing.items()}
-    methods, settings = {label: label for label in groups}, dict.fromkeys(groups, "")
+    is_distinct = len(set(plain.values())) == len(plain)
+    methods = {label: plain[label] if is_distinct else label for label in groups}
+    settings = dict.fromkeys(groups, "")
     if len(set(faced.values())) > 1:
         is_one = len(set(chosen.values())) == 1
         methods = {label: groups[label][0].method for label in groups} if is_one else _named(chosen, plain)

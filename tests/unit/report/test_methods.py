@@ -31,6 +31,12 @@ def test_rows_that_face_the_same_are_methods_under_their_whole_label() -> None:
     assert named(("A, guarded", {"method": AVG}), ("A", {"method": PROX})) == [("A, guarded", ""), ("A", "")]
 
 
+def test_remarks_are_left_to_the_table_unless_rows_would_have_the_same_name() -> None:
+    runs = {"A (healed: lr-cut)": [run_of("a", cell="A", method=AVG)], "B": [run_of("b", cell="B", method=PROX)]}
+    assert [row.method for row in sweep_rows(runs, {})] == ["A", "B"]
+    assert [row.method for row in sweep_rows(runs, {"a": "B"})] == ["A (healed: lr-cut)", "B"]
+
+
 def test_labels_that_say_nothing_are_replaced_by_the_settings_that_differ() -> None:
     rows = [
         (label, {"method": method, "partition": part})
