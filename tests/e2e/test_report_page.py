@@ -89,10 +89,14 @@ def test_a_value_of_the_table_leads_to_its_runs(browser: Browser, folder: Path) 
     page = opened(browser, folder / "en.html")
     row = page.locator("#results tbody tr").nth(1)
     assert not page.locator("#runs table").is_visible()
-    row.locator("td").nth(2).locator("a").click()
+    link = row.locator("td").nth(2).locator("a")
+    runs = str(link.get_attribute("title")).split(", ")
+    link.click()
     first = page.locator("#row-1")
     first.wait_for(state="visible")
     assert first.locator("td").first.text_content() == row.locator("td").first.text_content()
+    assert first.locator("td").nth(2).text_content() == runs[0]
+    assert len(set(runs)) == 6
     assert page.locator("#runs tbody tr").count() == 18
 
 

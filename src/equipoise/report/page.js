@@ -24,7 +24,7 @@ async function drawAll() {
   document.body.dataset.drawn = places.filter(place => place.querySelector("svg")).length;
   document.body.dataset.errors = errors.join("\n");
 }
-drawAll();
+const ready = drawAll();
 let later, drawnFor = innerWidth;
 addEventListener("resize", () => {
   if (innerWidth === drawnFor) return;
@@ -50,7 +50,7 @@ function reveal() {
   if (target) target.scrollIntoView();
 }
 addEventListener("hashchange", reveal);
-reveal();
+ready.then(reveal);
 
 // A table that is wider than the screen says so, and fades where it goes on.
 function mark(box) {
