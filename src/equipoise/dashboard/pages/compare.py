@@ -15,7 +15,8 @@ from equipoise.dashboard.excerpt import curve_of
 from equipoise.dashboard.listing import RunLine, lines
 from equipoise.dashboard.view import Dashboard, Visitor
 from equipoise.report.comparison import flat_config
-from equipoise.report.overview import RunCurves, overview
+from equipoise.report.examined import RunCurves
+from equipoise.report.figures.method_curves import method_curves
 from equipoise.report.runs import validation_of
 from equipoise.report.words import words
 from equipoise.store import read
@@ -115,4 +116,5 @@ def _charts(board: Dashboard, runs: Sequence[Run], language: str) -> list[Chart]
         shown = headline if len(headline) > 1 else curve_of(board.store, run.run_id, validation_of(run))
         lam = curve_of(board.store, run.run_id, "lam/used", mean=True)
         courses[run.run_id] = [RunCurves(run.headline, shown, lam)]
-    return [chart(figure, say) for figure in overview(courses, say)]
+    places = {label: place for place, label in enumerate(courses)}
+    return [chart(figure, say) for figure in method_curves(courses, places, say)]
