@@ -112,4 +112,3 @@ def _parts(made: FastAPI, board: Dashboard) -> None:
             raise HTTPException(503, "too many pages are open") from None
         headers = {"X-Accel-Buffering": "no"}  # a proxy in between passes every event on at once
         return StreamingResponse(board.feed.events(reader), media_type="text/event-stream", headers=headers)
-
