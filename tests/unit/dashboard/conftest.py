@@ -15,6 +15,7 @@ from equipoise.run.watch import Nobody
 from equipoise.store import write
 from equipoise.store.database import Store, open_store
 from tests.conftest import tiny
+from tests.unit.store.conftest import a_run
 
 from .visits import Visits, visits
 
@@ -24,6 +25,13 @@ SWEEP = "small/sweep"
 def run_of(store: Store, *settings: str, cell: str | None = None) -> str:
     membership = Membership() if cell is None else Membership(SWEEP, cell)
     return start(store, Request(tiny(*settings), None), Nobody(), membership)
+
+
+def written_run(store: Store, run_id: str = "fedavg-000001", **changes: object) -> str:
+    """A run in the store, begun and without a number, that nobody works on."""
+    config = tiny("rounds=3").model_dump(mode="json")
+    write.create_run(store, a_run(run_id, **{"config": config, "headline": "accuracy/merged", **changes}))
+    return run_id
 
 
 @pytest.fixture(scope="session")
