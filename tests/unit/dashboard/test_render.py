@@ -16,7 +16,15 @@ PROBLEM = Problems(status=404, error="<i>`code`</i>", next="say `<b>`")
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "–"), (math.nan, "–"), (0.0, "0.00 %"), (1.0, "100.00 %"), (0.12345, "12.35 %"), (1.5, "1.5"), (-0.25, "-0.25")],
+    [
+        (None, "–"),
+        (math.nan, "–"),
+        (0.0, "0.00 %"),
+        (1.0, "100.00 %"),
+        (0.12345, "12.35 %"),
+        (1.5, "1.5"),
+        (-0.25, "-0.25"),
+    ],
 )
 def test_a_share_is_shown_in_per_cent(value: float | None, text: str) -> None:
     assert render.percent(value) == text
