@@ -39,7 +39,8 @@ def trap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 HOSTILE = [
-    "plugins=trap", "plugins=trap.py", "plugins=[trap.py]", "plugins={name: trap}", "plugins=[{name: trap, path: trap.py}]",
+    "plugins=trap", "plugins=trap.py", "plugins=[trap.py]", "plugins={name: trap}",
+    "plugins=[{name: trap, path: trap.py}]",
     "plugins.0=trap.py", "plugins.name=trap", "model.factory=trap.py:make", "model.factory=trap:make",
     "model={name: backbone, factory: trap.py:make}", "model={factory: trap.py:make}", "model.factory.x=trap.py:make",
     "preset=trap.yaml", "preset={a: trap.yaml}", "--plugins=trap.py", "-h", "--store=elsewhere.db", "--help=1",

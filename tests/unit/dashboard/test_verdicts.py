@@ -28,9 +28,9 @@ def complete(board: Dashboard, run_id: str, language: str = "en") -> Examined:
 
 
 @pytest.fixture
-def collapsed(board: Dashboard) -> str:
-    """A run whose clients all leave the finite numbers: one that live rules find something in."""
-    run_id = run_of(board.store, "client.lr=500", "rounds=6")
+def skewed(board: Dashboard) -> str:
+    """A run whose clients hardly share a class: live rules find an outlier."""
+    run_id = run_of(board.store, "partition.alpha=0.05", "client.epochs=5", "client.lr=0.5", "rounds=8")
     assert read.findings(board.store, run_id)
     return run_id
 
@@ -42,65 +42,65 @@ def as_going_on(board: Dashboard, run_id: str, stack: ExitStack) -> None:
     write.restart(board.store, run_id, read.find_run(board.store, run_id).environment)
 
 
-def test_a_run_that_is_over_has_the_findings_of_its_end(board: Dashboard, collapsed: str) -> None:
-    found = complete(board, collapsed)
-    assert [each.to_json() for each in found.findings] == read.findings(board.store, collapsed)
+def test_a_run_that_is_over_has_the_findings_of_its_end(board: Dashboard, skewed: str) -> None:
+    found = complete(board, skewed)
+    assert [each.to_json() for each in found.findings] == read.findings(board.store, skewed)
     assert found.step is None
 
 
-def test_in_chinese_they_are_the_same_findings(board: Dashboard, collapsed: str) -> None:
-    run = read.find_run(board.store, collapsed)
+def test_in_chinese_they_are_the_same_findings(board: Dashboard, skewed: str) -> None:
+    run = read.find_run(board.store, skewed)
     expected = examine(stored(board.store, run), run.config.get("limits"), "zh").findings
-    found = complete(board, collapsed, "zh").findings
+    found = complete(board, skewed, "zh").findings
     assert [(each.code, each.saw) for each in found] == [(each.code, each.saw) for each in expected]
-    assert [each.code for each in found] == [each.code for each in complete(board, collapsed).findings]
+    assert [each.code for each in found] == [each.code for each in complete(board, skewed).findings]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_while_it_goes_on_they_are_those_of_the_live_rules(board: Dashboard, collapsed: str, language: str) -> None:
-    run = read.find_run(board.store, collapsed)
+def test_while_it_goes_on_they_are_those_of_the_live_rules(board: Dashboard, skewed: str, language: str) -> None:
+    run = read.find_run(board.store, skewed)
     expected = live(stored(board.store, run), run.config.get("limits"), language)
     assert expected
     with ExitStack() as stack:
-        as_going_on(board, collapsed, stack)
-        assert read.find_run(board.store, collapsed).status == "running"
-        found = complete(board, collapsed, language)
+        as_going_on(board, skewed, stack)
+        assert read.find_run(board.store, skewed).status == "running"
+        found = complete(board, skewed, language)
     assert [each.to_json() for each in found.findings] == [each.to_json() for each in expected]
-    assert found.step == 5
+    assert found.step == 7
     ranks = [SEVERITIES.index(each.severity) for each in found.findings]
     assert ranks[0] == max(ranks)
 
 
-def test_new_checkpoints_are_examined_with_what_was_read_before(board: Dashboard, collapsed: str) -> None:
-    run = read.find_run(board.store, collapsed)
-    every = read.rows(board.store, collapsed)
+def test_new_checkpoints_are_examined_with_what_was_read_before(board: Dashboard, skewed: str) -> None:
+    run = read.find_run(board.store, skewed)
+    every = read.rows(board.store, skewed)
     with ExitStack() as stack:
-        as_going_on(board, collapsed, stack)
-        write.rewind(board.store, collapsed, 1)
-        complete(board, collapsed)
-        for step in range(2, 6):
-            write.commit_step(board.store, collapsed, step, [row for row in every if row.step == step], [], {})
+        as_going_on(board, skewed, stack)
+        write.rewind(board.store, skewed, 1)
+        complete(board, skewed)
+        for step in range(2, 8):
+            write.commit_step(board.store, skewed, step, [row for row in every if row.step == step], [], {})
         fresh = live(stored(board.store, run), run.config.get("limits"))
-        found = until(lambda: (seen := complete(board, collapsed)).step == 5 and seen)
+        found = until(lambda: (seen := complete(board, skewed)).step == 7 and seen)
     assert [each.code for each in found.findings] == [each.code for each in fresh]
 
 
-def test_a_run_that_was_taken_back_is_examined_anew(board: Dashboard, collapsed: str) -> None:
+def test_a_run_that_was_taken_back_is_examined_anew(board: Dashboard, skewed: str) -> None:
     with ExitStack() as stack:
-        as_going_on(board, collapsed, stack)
-        complete(board, collapsed)
-        write.rewind(board.store, collapsed, 0)
+        as_going_on(board, skewed, stack)
+        complete(board, skewed)
+        write.rewind(board.store, skewed, 0)
         healthy = [Row(1, 1, None, "accuracy/merged", 0.5)]
-        write.commit_step(board.store, collapsed, 1, healthy, [], {})
-        until(lambda: complete(board, collapsed).step == 1)
-        run = read.find_run(board.store, collapsed)
+        write.commit_step(board.store, skewed, 1, healthy, [], {})
+        until(lambda: complete(board, skewed).step == 1)
+        run = read.find_run(board.store, skewed)
         expected = live(stored(board.store, run), run.config.get("limits"))
-        assert [each.code for each in complete(board, collapsed).findings] == [each.code for each in expected]
+        assert [each.code for each in complete(board, skewed).findings] == [each.code for each in expected]
 
 
-def test_a_page_does_not_wait_for_an_examination(board: Dashboard, collapsed: str) -> None:
+def test_a_page_does_not_wait_for_an_examination(board: Dashboard, skewed: str) -> None:
     with ExitStack() as stack:
-        as_going_on(board, collapsed, stack)
-        run = read.find_run(board.store, collapsed)
-        assert board.verdicts.of(run, 5, "en") == Examined(is_complete=False)
-        complete(board, collapsed)
+        as_going_on(board, skewed, stack)
+        run = read.find_run(board.store, skewed)
+        assert board.verdicts.of(run, 7, "en") == Examined(is_complete=False)
+        complete(board, skewed)
