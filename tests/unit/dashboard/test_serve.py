@@ -5,21 +5,20 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 
-from equipoise.core.errors import ConfigError
-from equipoise.dashboard.serve import LARGEST_HEADERS, bound
+from equipoise.dashboard.serve import LARGEST_HEADERS
 from equipoise.store import write
 from equipoise.store.database import Store, open_store
 from equipoise.store.locks import hold
 from equipoise.store.watching import requested
-from tests.commands import command, environment, run_process
+from tests.commands import command, environment
 
 from .conftest import written_run
 
@@ -40,10 +39,11 @@ class Served:
     def said(self, request: bytes) -> bytes:
         """What the server answers to these bytes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
-            connection.sendall(request)
             answer = b""
-            while piece := connection.recv(65536):
-                answer += piece
+            with suppress(ConnectionError):  # it hangs up on what is far too large
+                connection.sendall(request)
+                while piece := connection.recv(65536):
+                    answer += piece
             return answer
 
 
@@ -103,7 +103,8 @@ def test_a_reader_hears_of_a_run_while_it_goes_on(served: Served) -> None:
      b"GET / HTTP/1.1\r\nHost: {host}\r\nOrigin: http://evil.example", b"OPTIONS * HTTP/1.1\r\nHost: {host}",
      b"GET /changes HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nOrigin: null",
      b"GET /" + b"x" * 600 + b" HTTP/1.1\r\nHost: {host}", b"GET /?" + b"x" * 5000 + b" HTTP/1.1\r\nHost: {host}",
-     b"GET / HTTP/1.1\r\nHost: {host}\r\nX: " + b"x" * 2 * LARGEST_HEADERS, b"nonsense", b"GET / HTTP/1.1\r\n\x00: x"],
+     b"GET / HTTP/1.1\r\nHost: {host}\r\nX: " + b"x" * 100 * LARGEST_HEADERS, b"nonsense",
+     b"GET / HTTP/1.1\r\n\x00: x"],
 )  # fmt: skip
 def test_what_is_no_request_of_ours_gets_no_page(served: Served, request_line: bytes) -> None:
     host = f"127.0.0.1:{served.port}".encode()
@@ -136,69 +137,3 @@ def test_header_lines_cannot_be_added_through_an_address(served: Served) -> None
             f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nConnection: close\r\n\r\n".encode()
         ).partition(b"\r\n\r\n")
         assert b"\nx-evil" not in head.lower()
-
-
-def test_a_port_that_is_taken_is_refused_with_what_to_do() -> None:
-    with bound("127.0.0.1", 0) as first:
-        first.listen()
-        with pytest.raises(ConfigError, match=r"cannot listen on 127\.0\.0\.1") as refused:
-            bound("127.0.0.1", first.getsockname()[1])
-        assert "--port" in refused.value.fix
-    for host in ("192.0.2.1", "no such host"):
-        with pytest.raises(ConfigError, match="cannot listen"):
-            bound(host, 0)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--port", "65536"], "there is no port 65536"),
-        (["--port", "-1"], "there is no port -1"),
-        (["--token-file", "nothing"], "the token cannot be read"),
-        (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1"),
-    ],
-)
-def test_a_wrong_request_ends_with_2(tmp_path: Path, arguments: list[str], said: str) -> None:
-    ended = run_process(tmp_path, "serve", "--store", str(tmp_path / "s.db"), *arguments)
-    assert ended.code in {1, 2} if "token" in said else ended.code == 2
-    assert said in ended.err
-
-
-def test_an_address_on_the_network_is_said_to_be_one(tmp_path: Path) -> None:
-    process = begun(tmp_path, "--host", "0.0.0.0", "--name", "lab.example")
-    try:
-        assert process.stdout is not None
-        page, sign_in = (process.stdout.readline().split()[1] for _ in range(2))
-        assert httpx.get(page).status_code == 401
-        token = httpx.URL(sign_in).params["token"]
-        answer = httpx.get(page, headers={"host": "lab.example", "authorization": f"Bearer {token}"})
-        assert answer.status_code == 200
-        assert httpx.get(page, headers={"host": "other.example"}).status_code == 421
-        process.terminate()
-        _, err = process.communicate(timeout=60)
-        assert "open to the network on 0.0.0.0" in err
-        assert "without TLS" in err
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def test_without_the_packages_the_way_to_them_is_said(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['fastapi'] = None\nfrom equipoise.cli import main\nmain()"
-    ended = subprocess.run(
-        [sys.executable, "-c", code, "serve", "--store", str(tmp_path / "s.db")],
-        env=environment(), capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert ended.returncode != 0
-    assert "pip install 'equipoise[serve]'" in ended.stderr
-
-
-def test_help_does_not_need_the_packages(tmp_path: Path) -> None:
-    code = "import sys\nfor name in ('fastapi', 'uvicorn', 'torch'): sys.modules[name] = None\n"
-    code += "from equipoise.cli import main\nmain()"
-    ended = subprocess.run(
-        [sys.executable, "-c", code, "serve", "--help"], env=environment(), capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert "--token-file" in ended.stdout
