@@ -90,7 +90,8 @@ class Grids:
         for step in steps:
             mine = which == step
             column = np.full(int(clients[mine].max(initial=-1)) + 1, np.nan, dtype=np.float32)
-            column[clients[mine]] = rows[mine, 2]
+            with np.errstate(over="ignore"):  # a loss that ran away is infinite here
+                column[clients[mine]] = rows[mine, 2]
             known.columns[step] = column
 
     def _forget(self) -> None:

@@ -51,7 +51,7 @@ class Verdicts:
         """What is known now. `last` is the run's newest checkpoint."""
         about, begun = (run.run_id, "findings", language), Examined(is_complete=False)
         if run.status in {"running", "killed"}:
-            return self.background.answer(about, _due(run, last), lambda: self._so_far(run, last), begun)
+            return self.background.answer(about, _due(run, last), lambda: self._so_far(run, last, language), begun)
         if language == "en":
             return Examined([Finding(**body) for body in read.findings(self.store, run.run_id)])
         return self.background.answer(about, run.updated, lambda: self._in_hindsight(run, language), begun)
@@ -59,8 +59,8 @@ class Verdicts:
     def _in_hindsight(self, run: Run, language: str) -> Examined:
         return Examined(examine(stored(self.store, run), run.config.get("limits"), language).findings)
 
-    def _so_far(self, run: Run, last: int | None) -> Examined:
-        return Examined(live(self._recording(run, last), run.config.get("limits")), last)
+    def _so_far(self, run: Run, last: int | None, language: str) -> Examined:
+        return Examined(live(self._recording(run, last), run.config.get("limits"), language), last)
 
     def _recording(self, run: Run, last: int | None) -> Recording:
         """Only the thread in the background comes here."""
