@@ -24,7 +24,7 @@ KEPT = 64
 Content = Callable[[Visitor], BaseModel]
 
 
-class Known:
+class AnswerCache:
     def __init__(self, board: Dashboard) -> None:
         self.board = board
         self._kept: OrderedDict[tuple[Any, ...], tuple[object, bytes]] = OrderedDict()

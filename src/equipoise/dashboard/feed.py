@@ -25,7 +25,7 @@ class TooManyReaders(Exception):
     pass
 
 
-class Feed:
+class ChangeFeed:
     def __init__(self, changes: Changes, budget: Budget) -> None:
         self.changes, self.budget = changes, budget
         self.readers: set[asyncio.Queue[str]] = set()

@@ -86,7 +86,7 @@ def test_few_rendered_pages_are_kept(own: Visits, monkeypatch: pytest.MonkeyPatc
 
     kept: list[int] = []
     monkeypatch.setattr(answer, "KEPT", 3)
-    done = answer.Known._done
+    done = answer.AnswerCache._done
 
     def counted(self, *arguments):
         body = done(self, *arguments)

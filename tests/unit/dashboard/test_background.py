@@ -11,6 +11,7 @@ import pytest
 from equipoise.core.errors import StoreError
 from equipoise.dashboard import background as module
 from equipoise.dashboard.background import Background
+from equipoise.dashboard.budget import Budget
 
 from .visits import until
 
@@ -22,7 +23,7 @@ def told() -> list[str]:
 
 @pytest.fixture
 def background(told: list[str]) -> Iterator[Background]:
-    made = Background(told.append)
+    made = Background(told.append, Budget())
     yield made
     made.close()
 

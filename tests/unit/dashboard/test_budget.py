@@ -1,4 +1,4 @@
-"""balance(t + Δ) = min(STOCK, balance(t) + SHARE·Δ − cost); a refresh waits for balance > 0, at most LONGEST seconds."""
+"""balance(t + Δ) = min(STOCK, balance(t) + SHARE·Δ − cost); a refresh waits for more than 0, at most LONGEST s."""
 
 from __future__ import annotations
 

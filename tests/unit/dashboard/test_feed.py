@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from equipoise.dashboard import feed as module
-from equipoise.dashboard.feed import MOST_READERS, Feed, TooManyReaders
+from equipoise.dashboard.feed import MOST_READERS, ChangeFeed, TooManyReaders
 from equipoise.dashboard.view import Dashboard
 from equipoise.store import write
 from equipoise.store.locks import hold
@@ -31,7 +31,7 @@ def parsed(text: str) -> tuple[str, object]:
     return fields["event"], json.loads(fields["data"])
 
 
-def listening(feed: Feed, meanwhile: Callable[[AsyncIterator[str]], Awaitable[None]]) -> None:
+def listening(feed: ChangeFeed, meanwhile: Callable[[AsyncIterator[str]], Awaitable[None]]) -> None:
     async def work() -> None:
         watching = asyncio.create_task(feed.watch())
         heard = feed.events(feed.enter())
@@ -84,7 +84,7 @@ def test_changes_wait_for_the_budget_and_are_then_told_together(
     board: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may = [False]
-    monkeypatch.setattr(board.feed.budget, "has_some", lambda: may[0])
+    monkeypatch.setattr(board.feed.budget, "may_refresh", lambda: may[0])
 
     async def meanwhile(heard: AsyncIterator[str]) -> None:
         await anext(heard)
