@@ -173,7 +173,7 @@ def test_a_run_moves_on_and_is_stopped_and_resumed(screen: Screen) -> None:
     screen.changes("#now [data-step]")
     screen.changes("#head .facts .nowrap")
     screen.page.wait_for_selector("#charts[data-drawn]")
-    screen.page.locator("#maps").scroll_into_view_if_needed()
+    screen.page.locator("#maps figure").first.scroll_into_view_if_needed()
     screen.page.wait_for_selector("#maps [data-drawn]")
     screen.changes("#maps .range")
     screen.page.locator("#maps canvas").first.focus()

@@ -44,11 +44,20 @@ class _Yaml(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+class _OneValue(_Yaml):
+    """A value that somebody typed: it cannot refer to a part of itself, and so is as large as its text."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "a value cannot refer to a part of itself", None)
+        return super().compose_node(parent, index)
+
+
 class _Dumper(yaml.SafeDumper):
     """Its counterpart: quotes strings that would be read as numbers."""
 
 
-for _kind in (_Yaml, _Dumper):
+for _kind in (_Yaml, _OneValue, _Dumper):
     _kind.add_implicit_resolver(
         "tag:yaml.org,2002:float",
         re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$"),
@@ -139,8 +148,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def value_of(text: str) -> Any:
     try:
-        return yaml.load(text, Loader=_Yaml)
-    except yaml.YAMLError:
+        return yaml.load(text, Loader=_OneValue)
+    except (yaml.YAMLError, ValueError):  # a ValueError is a date that is none
         return text
 
 

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from equipoise.core.errors import ConfigError, DataError
 
@@ -36,14 +37,14 @@ class Access:
 
     @property
     def address(self) -> str:
-        name = f"[{self.host}]" if ":" in self.host else self.host
+        name = _bracketed(self.host)
         shown = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(name, name)
         return f"http://{shown}:{self.port}/"
 
     @property
     def sign_in(self) -> str:
         """The address that lets a browser in: it leaves a cookie."""
-        return f"{self.address}?token={self.token}"
+        return f"{self.address}?token={quote(self.token, safe='')}"
 
     def admits(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
@@ -57,7 +58,7 @@ class Access:
 def access(host: str, port: int, token: str | None = None, names: Collection[str] = ()) -> Access:
     """Access on this address; without a token of your own a random one is made."""
     is_here = is_loopback(host)
-    known = {name.lower() for name in names} | (set(LOOPBACK) if is_here else {_bracketed(host), *LOOPBACK})
+    known = {name.lower() for name in names} | {_bracketed(host).lower(), *LOOPBACK}
     return Access(host, port, token or secrets.token_urlsafe(24), frozenset(known), is_here)
 
 
@@ -73,7 +74,7 @@ def is_loopback(host: str) -> bool:
 def read_token(path: Path) -> str:
     """The token in a file: its first line, readable by its owner only."""
     try:
-        text, mode = path.read_text(encoding="utf-8").strip(), path.stat().st_mode
+        text, mode = path.read_text(encoding="utf-8").partition("\n")[0].strip(), path.stat().st_mode
     except (OSError, UnicodeError) as error:
         what = f"the token cannot be read: {error}"
         raise DataError(what, where=str(path), fix="give a text file with the token in it") from error
@@ -86,4 +87,4 @@ def read_token(path: Path) -> str:
 
 
 def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host.lower()
+    return f"[{host}]" if ":" in host else host

@@ -63,12 +63,19 @@ class Actions:
     def __init__(self, store: Store, location: str) -> None:
         self.store, self.location = store, location
         self.jobs: list[Job] = []
+        self._n_stops = 0
         self._lock = threading.Lock()
         self._logs = Path(tempfile.mkdtemp(prefix="equipoise-serve-"))
+
+    @property
+    def done(self) -> tuple[object, ...]:
+        """Changes with every action, and with what the processes say: pages that show them are then out of date."""
+        return self._n_stops, *((job.exit_code, job.log.stat().st_size) for job in self.jobs)
 
     def stop(self, run_id: str) -> str:
         run = read.find_run(self.store, run_id)
         request(self.store, run.run_id, "stop")
+        self._n_stops += 1
         return run.run_id
 
     def resume(self, run_id: str) -> Job:
@@ -108,11 +115,15 @@ def checked(preset: str, settings: Sequence[str]) -> str:
     if len(settings) > MOST_SETTINGS:
         raise ConfigError(f"at most {MOST_SETTINGS} settings can be given here, not {len(settings)}")
     wrong = [Problem("settings", f"'{text}' is not key=value") for text in settings if not SETTING.fullmatch(text)]
-    named = [key for text in settings for key in _keys(text) if key in REFUSED or key.startswith("plugins.")]
+    named = [key for text in settings for key in _keys(text) if _names_code(key)]
     wrong += [Problem(key, "names code; start such a run with `equipoise run`") for key in named]
     if wrong:
         raise ConfigError(wrong)
     return to_yaml(load(preset, settings).config)
+
+
+def _names_code(key: str) -> bool:
+    return key in REFUSED or key.startswith(tuple(f"{name}." for name in REFUSED))
 
 
 def _keys(setting: str) -> list[str]:

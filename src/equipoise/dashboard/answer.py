@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel
 
 from equipoise.dashboard import render
-from equipoise.dashboard.doors import SIGNED_IN
+from equipoise.dashboard.doors import SIGNED_IN, local
 from equipoise.dashboard.view import Dashboard, Visitor
 from equipoise.dashboard.words import chosen
 
@@ -24,7 +24,7 @@ KEPT = 64
 Content = Callable[[Visitor], BaseModel]
 
 
-class Known:
+class AnswerCache:
     def __init__(self, board: Dashboard) -> None:
         self.board = board
         self._kept: OrderedDict[tuple[Any, ...], tuple[object, bytes]] = OrderedDict()
@@ -34,7 +34,7 @@ class Known:
         if wants_json(request):
             return self.data(request, content)
         visitor, is_part = visitor_of(request), PART in request.headers
-        address = str(request.url.path) + (f"?{request.url.query}" if request.url.query else "")
+        address = local(request.scope) + (f"?{request.url.query}" if request.url.query else "")
 
         def work() -> bytes:
             return render.page(name, content(visitor), visitor, address=address, part=is_part).encode()
@@ -57,7 +57,7 @@ class Known:
         is_refresh = PART in request.headers
         if not is_refresh:
             return work()
-        key, due = (request.url.path, request.url.query, *kind), self.board.feed.told
+        key, due = (request.url.path, request.url.query, *kind), (self.board.feed.told, self.board.actions.done)
         with self._lock:
             at, body = self._kept.get(key, (None, b""))
             if at != due:

@@ -17,7 +17,7 @@ from equipoise import __version__
 from equipoise.core.errors import EquipoiseError
 from equipoise.dashboard import answer, problems, static
 from equipoise.dashboard.access import Access
-from equipoise.dashboard.answer import Known
+from equipoise.dashboard.answer import AnswerCache
 from equipoise.dashboard.charts import Charts, charts
 from equipoise.dashboard.doors import Doors
 from equipoise.dashboard.feed import TooManyReaders
@@ -62,7 +62,7 @@ async def _lifespan(board: Dashboard, _: FastAPI) -> AsyncIterator[None]:
 
 
 def _pages(made: FastAPI, board: Dashboard) -> None:
-    known = Known(board)
+    known = AnswerCache(board)
 
     @made.get("/", **answer.described(RunsPage, "The list of runs, filtered"))
     def runs(request: Request, wanted: Annotated[RunFilter, Query()]) -> Response:
@@ -87,7 +87,7 @@ def _pages(made: FastAPI, board: Dashboard) -> None:
 
 def _parts(made: FastAPI, board: Dashboard) -> None:
     """What pages load beside themselves."""
-    known = Known(board)
+    known = AnswerCache(board)
 
     @made.get("/runs/{run_id}/map", **answer.described(MapPage, "Client × checkpoint numbers of one metric"))
     def map_(request: Request, run_id: str, wanted: Annotated[MapRange, Query()]) -> Response:

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from equipoise.core.errors import EquipoiseError
@@ -37,7 +37,7 @@ class Background:
             newest: T = known
             if at != due and about not in self._under_way:
                 self._under_way.add(about)
-                self._worker.submit(self._work_out, about, due, work)
+                self._worker.submit(self._work_out, about, due, work).add_done_callback(_report)
         return newest
 
     def _work_out(self, about: tuple[str, ...], due: object, work: Callable[[], Any]) -> None:
@@ -59,3 +59,9 @@ class Background:
 
     def close(self) -> None:
         self._worker.shutdown(wait=False, cancel_futures=True)
+
+
+def _report(done: Future[None]) -> None:
+    """An error that nobody expected is written to the server's log, with its traceback."""
+    if not done.cancelled() and (error := done.exception()) is not None:
+        LOG.error("a slow answer failed", exc_info=error)

@@ -7,12 +7,12 @@ how much?             addresses, queries and bodies have a largest size
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -93,22 +93,23 @@ class Doors:
 
     def _signing_in(self, scope: Scope) -> Response | None:
         """An address with the token leaves a cookie and goes on without it, so that it stays in no address bar."""
-        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-        token = query.pop("token", None)
-        if token is None or scope["method"] != "GET":
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        tokens = [value for name, value in query if name == "token"]
+        if not tokens or scope["method"] != "GET":
             return None
-        if not self.access.admits(token):
+        if not all(map(self.access.admits, tokens)):
             raise Refused(HTTPStatus.UNAUTHORIZED, "this is not the token of this server")
-        there = scope["path"] if scope["path"].isascii() and not scope["path"].startswith("//") else "/"
-        answer = RedirectResponse(f"{there}?{urlencode(query)}" if query else there, HTTPStatus.SEE_OTHER)
-        answer.set_cookie(self.access.cookie, token, httponly=True, samesite="strict", path="/")
+        rest = urlencode([(name, value) for name, value in query if name != "token"])
+        there = local(scope)
+        answer = RedirectResponse(f"{there}?{rest}" if rest else there, HTTPStatus.SEE_OTHER)
+        answer.set_cookie(self.access.cookie, tokens[0], httponly=True, samesite="strict", path="/")
         return answer
 
     def _is_signed_in(self, headers: Headers) -> bool:
         given = headers.get("authorization", "")
         if given.startswith("Bearer "):
             return self.access.admits(given.removeprefix("Bearer "))
-        return self.access.admits(_cookies(headers.get("cookie", "")).get(self.access.cookie, ""))
+        return self.access.admits(cookie_parser(headers.get("cookie", "")).get(self.access.cookie, ""))
 
     def _check_action(self, headers: Headers, is_in: bool) -> None:
         if not is_in:
@@ -116,7 +117,7 @@ class Doors:
         if OURS not in headers or headers.get("content-type", "").partition(";")[0] != "application/json":
             raise Refused(HTTPStatus.FORBIDDEN, f"an action is JSON with the header {OURS}")
         length = headers.get("content-length", "")
-        if not length.isascii() or not length.isdigit() or int(length) > LARGEST_BODY:
+        if not re.fullmatch("[0-9]{1,9}", length) or int(length) > LARGEST_BODY:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"an action has at most {LARGEST_BODY} bytes")
 
     def _dressed(self, send: Send) -> Send:
@@ -143,8 +144,7 @@ def _limited(receive: Receive) -> Receive:
     return limited
 
 
-def _cookies(text: str) -> Mapping[str, str]:
-    try:
-        return {name: morsel.value for name, morsel in SimpleCookie(text).items()}
-    except CookieError:
-        return {}
+def local(scope: Scope) -> str:
+    """The path as it was asked for, as a link: whatever was sent, it leads to this server."""
+    path = re.sub(r"^[/\\]+", "/", (scope["raw_path"] or b"/").decode("latin-1"))
+    return quote(path, safe="/%:@!$'()*,;~") if path.startswith("/") else "/"

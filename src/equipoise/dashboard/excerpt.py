@@ -21,7 +21,7 @@ LEFT_OUT = ("rank/", "hash/", "grad/unreached/")
 
 
 @dataclass
-class Series:
+class GrowingCurve:
     """A curve that grows."""
 
     steps: list[int] = field(default_factory=list)
@@ -37,15 +37,15 @@ def excerpt(store: Store, run: Run) -> Recording:
     names = [name for name in recorded_names(store, run.run_id) if not name.startswith(LEFT_OUT)]
     known = recorded_steps(store, run.run_id, run.headline) or recorded_steps(store, run.run_id, "steps")
     steps = [known[i] for i in thinned(len(known), STEPS)] if known else []
-    found: dict[str, dict[int, Series]] = {}
+    found: dict[str, dict[int, GrowingCurve]] = {}
     for name, owner, step, value in values_at(store, run.run_id, names, steps, range(SERVER, CLIENTS)):
-        found.setdefault(name, {}).setdefault(owner, Series()).add(step, value)
+        found.setdefault(name, {}).setdefault(owner, GrowingCurve()).add(step, value)
     events = [recorded.event for recorded in read.events(store, run.run_id)]
     partition = read.partition(store, run.partition) if run.partition else None
     return Recording(run.run_id, curves_of(found), facts_of(run, partition, events), events)
 
 
-def curves_of(found: Mapping[str, Mapping[int, Series]]) -> dict[str, dict[int, Curve]]:
+def curves_of(found: Mapping[str, Mapping[int, GrowingCurve]]) -> dict[str, dict[int, Curve]]:
     return {
         name: {
             owner: Curve(None if owner == SERVER else owner, np.array(series.steps), np.array(series.values))

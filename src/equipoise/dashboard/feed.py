@@ -25,7 +25,7 @@ class TooManyReaders(Exception):
     pass
 
 
-class Feed:
+class ChangeFeed:
     def __init__(self, changes: Changes, budget: Budget) -> None:
         self.changes, self.budget = changes, budget
         self.readers: set[asyncio.Queue[str]] = set()
@@ -72,12 +72,11 @@ class Feed:
     def enter(self) -> asyncio.Queue[str]:
         if len(self.readers) >= MOST_READERS:
             raise TooManyReaders
-        reader: asyncio.Queue[str] = asyncio.Queue()
-        self.readers.add(reader)
-        return reader
+        return asyncio.Queue()
 
     async def events(self, reader: asyncio.Queue[str]) -> AsyncIterator[str]:
         """What one open page hears."""
+        self.readers.add(reader)  # only now: a page that went away at once would never be let go of
         try:
             yield f"retry: 2000\nevent: now\ndata: {self._said or '{}'}\n\n"
             heard = time.monotonic()

@@ -28,7 +28,7 @@ LARGEST = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Grid:
+class MapGrid:
     steps: list[int]
     values: NDArray[np.float32]
     """[clients, steps]"""
@@ -54,7 +54,7 @@ class Grids:
         self._known: OrderedDict[tuple[str, str], _Known] = OrderedDict()
         self._lock = threading.Lock()
 
-    def grid(self, run_id: str, metric: str, *, first: int = 0, last: int | None = None, most: int = 128) -> Grid:
+    def grid(self, run_id: str, metric: str, *, first: int = 0, last: int | None = None, most: int = 128) -> MapGrid:
         with self._lock:
             known = self._known.setdefault((run_id, metric), _Known())
             self._known.move_to_end((run_id, metric))
@@ -64,7 +64,7 @@ class Grids:
             self._read(run_id, metric, known, [step for step in steps if step not in known.columns])
             self._forget()
             columns = [known.columns[step] for step in steps]
-        return Grid(steps, _side_by_side(columns), len(there))
+        return MapGrid(steps, _side_by_side(columns), len(there))
 
     def _see_new_steps(self, run_id: str, metric: str, known: _Known) -> None:
         newest = last_recorded(self.store, run_id, metric)
@@ -90,7 +90,8 @@ class Grids:
         for step in steps:
             mine = which == step
             column = np.full(int(clients[mine].max(initial=-1)) + 1, np.nan, dtype=np.float32)
-            column[clients[mine]] = rows[mine, 2]
+            with np.errstate(over="ignore"):  # a loss that ran away is infinite here
+                column[clients[mine]] = rows[mine, 2]
             known.columns[step] = column
 
     def _forget(self) -> None:

@@ -63,7 +63,8 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     [0.826, 0.945]
     """
     middle, width = share + Z**2 / (2 * n), Z * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
-    return float((middle - width) / (1 + Z**2 / n)), float((middle + width) / (1 + Z**2 / n))
+    low, high = (middle - width) / (1 + Z**2 / n), (middle + width) / (1 + Z**2 / n)
+    return float(np.clip(low, 0.0, share)), float(np.clip(high, share, 1.0))  # rounding may miss 0 and 1
 
 
 def _line(

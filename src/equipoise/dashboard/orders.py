@@ -10,7 +10,7 @@ from equipoise.dashboard.pages.start import CheckedOrder, Order, ShownJob, shown
 from equipoise.dashboard.view import Dashboard
 
 
-class Asked(BaseModel):
+class ActionAsked(BaseModel):
     run_id: str
     action: str
 
@@ -19,8 +19,8 @@ def orders(board: Dashboard) -> APIRouter:
     router = APIRouter()
 
     @router.post("/runs/{run_id}/stop", status_code=202, summary="Ask a run to stop at its next checkpoint")
-    def stop(run_id: str) -> Asked:
-        return Asked(run_id=board.actions.stop(run_id), action="stop")
+    def stop(run_id: str) -> ActionAsked:
+        return ActionAsked(run_id=board.actions.stop(run_id), action="stop")
 
     @router.post("/runs/{run_id}/resume", status_code=202, summary="Resume a run in a process of its own")
     def resume(run_id: str) -> ShownJob:

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from equipoise.core.errors import ConfigError, EquipoiseError, NoSuchRun
 from equipoise.dashboard import render
 from equipoise.dashboard.answer import visitor_of, wants_json
-from equipoise.dashboard.doors import OURS
+from equipoise.dashboard.doors import OURS, local
 
 
 class Problems(BaseModel):
@@ -25,7 +25,7 @@ def answer(request: Request, error: Exception) -> Response:
     if wants_json(request) or OURS in request.headers or request.method == "POST":
         return JSONResponse(said.model_dump(), said.status)
     visitor = visitor_of(request)
-    return HTMLResponse(render.page("problem", said, visitor, address=str(request.url.path)), said.status)
+    return HTMLResponse(render.page("problem", said, visitor, address=local(request.scope)), said.status)
 
 
 def _said(error: Exception) -> Problems:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from equipoise.dashboard.background import Background
-from equipoise.dashboard.excerpt import Series, curves_of
+from equipoise.dashboard.excerpt import GrowingCurve, curves_of
 from equipoise.diagnose.examine import examine, live
 from equipoise.diagnose.finding import Finding
 from equipoise.diagnose.recording import SERVER, Recording
@@ -39,7 +39,7 @@ class Examined:
 @dataclass
 class _Seen:
     last: int = -1
-    curves: dict[str, dict[int, Series]] = field(default_factory=dict)
+    curves: dict[str, dict[int, GrowingCurve]] = field(default_factory=dict)
 
 
 class Verdicts:
@@ -51,7 +51,7 @@ class Verdicts:
         """What is known now. `last` is the run's newest checkpoint."""
         about, begun = (run.run_id, "findings", language), Examined(is_complete=False)
         if run.status in {"running", "killed"}:
-            return self.background.answer(about, _due(run, last), lambda: self._so_far(run, last), begun)
+            return self.background.answer(about, _due(run, last), lambda: self._so_far(run, last, language), begun)
         if language == "en":
             return Examined([Finding(**body) for body in read.findings(self.store, run.run_id)])
         return self.background.answer(about, run.updated, lambda: self._in_hindsight(run, language), begun)
@@ -59,8 +59,8 @@ class Verdicts:
     def _in_hindsight(self, run: Run, language: str) -> Examined:
         return Examined(examine(stored(self.store, run), run.config.get("limits"), language).findings)
 
-    def _so_far(self, run: Run, last: int | None) -> Examined:
-        return Examined(live(self._recording(run, last), run.config.get("limits")), last)
+    def _so_far(self, run: Run, last: int | None, language: str) -> Examined:
+        return Examined(live(self._recording(run, last), run.config.get("limits"), language), last)
 
     def _recording(self, run: Run, last: int | None) -> Recording:
         """Only the thread in the background comes here."""
@@ -74,7 +74,7 @@ class Verdicts:
         steps = range(seen.last + 1, newest + 1)
         watched = max(3, min(WATCHED, NUMBERS // max(1, len(names) * (newest + 1))))
         for name, owner, step, value in values_at(self.store, run.run_id, names, steps, range(SERVER, watched)):
-            seen.curves.setdefault(name, {}).setdefault(owner, Series()).add(step, value)
+            seen.curves.setdefault(name, {}).setdefault(owner, GrowingCurve()).add(step, value)
         seen.last = newest
         events = [recorded.event for recorded in read.events(self.store, run.run_id)]
         partition = read.partition(self.store, run.partition) if run.partition else None

@@ -10,7 +10,7 @@ from equipoise.dashboard.actions import Actions
 from equipoise.dashboard.background import Background
 from equipoise.dashboard.budget import Budget
 from equipoise.dashboard.changes import Changes
-from equipoise.dashboard.feed import Feed
+from equipoise.dashboard.feed import ChangeFeed
 from equipoise.dashboard.grids import Grids
 from equipoise.dashboard.verdicts import Verdicts
 from equipoise.store.transact import Store
@@ -34,8 +34,8 @@ class Dashboard:
         return Changes(self.store)
 
     @cached_property
-    def feed(self) -> Feed:
-        return Feed(self.changes, self.budget)
+    def feed(self) -> ChangeFeed:
+        return ChangeFeed(self.changes, self.budget)
 
     @cached_property
     def background(self) -> Background:

@@ -35,10 +35,10 @@ def examine(run: Recording, changes: Changes | None = None, language: str = "en"
     return with_healed(run, verdict(run, rules, table, language), table, language)
 
 
-def live(run: Recording, changes: Changes | None = None) -> list[Finding]:
+def live(run: Recording, changes: Changes | None = None, language: str = "en") -> list[Finding]:
     """The findings during a run, by the rules that need not see its end."""
     rules = [entry.make for entry in RULES if {"start", "live"} & set(entry.make.when)]
-    return list(verdict(run, rules, limits(changes or {}), "en").findings)
+    return list(verdict(run, rules, limits(changes or {}), language).findings)
 
 
 def verdict(run: Recording, rules: Iterable[Rule], table: Changes, language: str) -> Verdict:

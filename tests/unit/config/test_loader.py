@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from equipoise.config.loader import PRESETS, find_preset, load, preset_names, to_yaml
+from equipoise.config.loader import PRESETS, find_preset, load, preset_names, to_yaml, value_of
 from equipoise.core.errors import ConfigError, UnknownName
 
 
@@ -293,3 +293,17 @@ def test_a_split_file_does_not_inherit_the_number_of_clients():
     assert load("fedavg", ["partition=file"]).config.partition.clients is None
     assert load("fedavg", ["partition=file", "K=7"]).config.partition.clients == 7
     assert load("fedavg", ["partition=shards"]).config.partition.clients == 5
+
+
+@pytest.mark.parametrize("text", ["2020-13-45", "&a {b: *a}", "{x: &a [1], y: *a}", "[&a 1, *a]"])
+def test_a_value_that_is_no_date_or_refers_to_itself_is_a_text(text):
+    assert value_of(text) == text
+    with pytest.raises(ConfigError, match="rounds"):
+        load("fedavg", [f"rounds={text}"])
+
+
+def test_a_file_may_use_a_value_twice(tmp_path):
+    path = tmp_path / "twice.yaml"
+    path.write_text("preset: fedavg\nseed: &n 3\nrounds: *n\n", encoding="utf-8")
+    config = load(str(path)).config
+    assert (config.seed, config.rounds) == (3, 3)

@@ -81,7 +81,7 @@ def test_a_run_that_is_asked_to_stop_ends_at_its_checkpoint_and_resumes_to_the_s
         start(store, Request(CONFIG, None), looks)
     run = read.find_run(store, "latest")
     assert (run.status, run.error) == ("stopped", None)
-    assert [at.step for at in read.checkpoints(store, run.run_id)][0] == 1
+    assert read.checkpoints(store, run.run_id)[0].step == 1
     assert "asked from the dashboard" in read.events(store, run.run_id)[-1].event.message
     assert requested(store, run.run_id) == []
     resume(store, run, Nobody())

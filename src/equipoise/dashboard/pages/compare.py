@@ -15,7 +15,8 @@ from equipoise.dashboard.excerpt import curve_of
 from equipoise.dashboard.listing import RunLine, lines
 from equipoise.dashboard.view import Dashboard, Visitor
 from equipoise.report.comparison import flat_config
-from equipoise.report.overview import RunCurves, overview
+from equipoise.report.examined import RunCurves
+from equipoise.report.figures.method_curves import method_curves
 from equipoise.report.runs import validation_of
 from equipoise.report.words import words
 from equipoise.store import read
@@ -26,12 +27,12 @@ MOST_RUNS = 12
 NOT_COMPARED = ("hash/", "rank/", "seconds")
 
 
-class Setting(BaseModel):
+class ComparedSetting(BaseModel):
     key: str
     values: list[str]
 
 
-class Number(BaseModel):
+class ComparedNumber(BaseModel):
     name: str
     values: list[float | None]
     spread: float | None
@@ -40,10 +41,10 @@ class Number(BaseModel):
 
 class ComparePage(BaseModel):
     runs: list[RunLine]
-    differing: list[Setting]
+    differing: list[ComparedSetting]
     n_shared: int
     """Settings that all runs share."""
-    numbers: list[Number]
+    numbers: list[ComparedNumber]
     findings: list[dict[str, str]]
     """{run id: severity} per run and code, as rows {code, run ids}."""
     charts: list[Chart]
@@ -68,35 +69,35 @@ def compare_page(board: Dashboard, ids: Sequence[str], visitor: Visitor) -> Comp
     )
 
 
-def _settings(runs: Sequence[Run]) -> list[Setting]:
+def _settings(runs: Sequence[Run]) -> list[ComparedSetting]:
     flats = [{**flat_config(run.config), "seed": run.seed} for run in runs]
     keys = dict.fromkeys(key for flat in flats for key in flat)
-    return [Setting(key=key, values=[_text(flat.get(key)) for flat in flats]) for key in keys]
+    return [ComparedSetting(key=key, values=[_text(flat.get(key)) for flat in flats]) for key in keys]
 
 
 def _text(value: Any) -> str:
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _numbers(found: Sequence[Mapping[str, float]], first: str) -> list[Number]:
+def _numbers(found: Sequence[Mapping[str, float]], first: str) -> list[ComparedNumber]:
     """The headline first, then the numbers that differ most, for their size."""
     names = [
         name for name in dict.fromkeys(name for each in found for name in each) if not name.startswith(NOT_COMPARED)
     ]
     rows = [_number(name, [each.get(name) for each in found]) for name in names]
 
-    def weight(row: Number) -> tuple[bool, float]:
+    def weight(row: ComparedNumber) -> tuple[bool, float]:
         known = [abs(value) for value in row.values if value is not None]
         return row.name != first, -(row.spread or 0.0) / (max(known, default=0.0) or 1.0)
 
     return sorted(rows, key=weight)
 
 
-def _number(name: str, values: Sequence[float | None]) -> Number:
+def _number(name: str, values: Sequence[float | None]) -> ComparedNumber:
     finite = [value if value is not None and math.isfinite(value) else None for value in values]
     known = [value for value in finite if value is not None]
     spread = max(known) - min(known) if len(known) == len(finite) else None
-    return Number(name=name, values=finite, spread=spread)
+    return ComparedNumber(name=name, values=finite, spread=spread)
 
 
 def _findings(board: Dashboard, runs: Sequence[Run]) -> list[dict[str, str]]:
@@ -115,4 +116,5 @@ def _charts(board: Dashboard, runs: Sequence[Run], language: str) -> list[Chart]
         shown = headline if len(headline) > 1 else curve_of(board.store, run.run_id, validation_of(run))
         lam = curve_of(board.store, run.run_id, "lam/used", mean=True)
         courses[run.run_id] = [RunCurves(run.headline, shown, lam)]
-    return [chart(figure, say) for figure in overview(courses, say)]
+    places = {label: place for place, label in enumerate(courses)}
+    return [chart(figure, say) for figure in method_curves(courses, places, say)]

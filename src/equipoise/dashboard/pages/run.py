@@ -49,14 +49,14 @@ class ShownEvent(BaseModel):
     message: str
 
 
-class Machine(BaseModel):
+class MachineState(BaseModel):
     name: str
     state: str
     since: str
     message: str
 
 
-class Entry(BaseModel):
+class ProtocolLine(BaseModel):
     """One line of the protocol."""
 
     name: str
@@ -77,9 +77,9 @@ class RunPage(BaseModel):
     maps: list[str]
     events: list[ShownEvent]
     n_events: int
-    machines: list[Machine]
+    machines: list[MachineState]
     engine: str
-    protocol: list[Entry]
+    protocol: list[ProtocolLine]
     config: str
     """As YAML: a preset that gives this run again."""
     asked: list[str]
@@ -146,13 +146,13 @@ def _refused(events: list[RecordedEvent]) -> list[int]:
     return sorted({event.client for event in found if event.step == newest and event.client is not None})
 
 
-def _machines(events: list[RecordedEvent]) -> list[Machine]:
+def _machines(events: list[RecordedEvent]) -> list[MachineState]:
     """Each machine in its newest state."""
-    found: dict[str, Machine] = {}
+    found: dict[str, MachineState] = {}
     for at in events:
         if at.event.kind in MACHINE_EVENTS and "machine" in at.event.detail:
             name, state = str(at.event.detail["machine"]), MACHINE_EVENTS[at.event.kind]
-            found[name] = Machine(name=name, state=state, since=at.time, message=at.event.message)
+            found[name] = MachineState(name=name, state=state, since=at.time, message=at.event.message)
     return sorted(found.values(), key=lambda machine: machine.name)
 
 
@@ -163,9 +163,9 @@ def _engine(run: Run) -> str:
     return " · ".join([str(engine.get("name", "local")), *parts, host])
 
 
-def _protocol(board: Dashboard, run: Run, visitor: Visitor) -> list[Entry]:
+def _protocol(board: Dashboard, run: Run, visitor: Visitor) -> list[ProtocolLine]:
     say = words(visitor.language)
     return [
-        Entry(name=entry.name, text=" ".join(text for _, text in entry.lines))
+        ProtocolLine(name=entry.name, text=" ".join(text for _, text in entry.lines))
         for entry in card(board.store, {run.run_id: [run]}, say)
     ]

@@ -20,7 +20,7 @@ from equipoise.store import read
 from equipoise.store.records import Run
 
 
-class SweepRow(BaseModel):
+class SweepLine(BaseModel):
     """Runs that differ only in their seed; mean and deviation are of those that are done."""
 
     label: str
@@ -38,7 +38,7 @@ class ShownTable(BaseModel):
 
 class SweepPage(BaseModel):
     name: str
-    rows: list[SweepRow]
+    rows: list[SweepLine]
     counts: dict[str, int]
     comparison: ShownTable | None
     """None until something is done and compared."""
@@ -76,10 +76,10 @@ def _runs(board: Dashboard, name: str) -> tuple[list[Run], dict[str, str]]:
     return list(started.values()), labels
 
 
-def _row(label: str, runs: list[RunLine]) -> SweepRow:
+def _row(label: str, runs: list[RunLine]) -> SweepLine:
     values = [run.value for run in runs if run.status == "done" and run.value is not None and math.isfinite(run.value)]
     mean, std = fmean(values) if values else None, stdev(values) if len(values) > 1 else None
-    return SweepRow(label=label, runs=runs, n_done=len(values), mean=mean, std=std)
+    return SweepLine(label=label, runs=runs, n_done=len(values), mean=mean, std=std)
 
 
 def _comparison(
