@@ -82,7 +82,7 @@ def metric_text(metric: str, say: Say) -> str:
 
 def _method(run: Run, say: Say) -> str:
     policy = str(run.config["balance"]["name"])
-    return run.method if policy == "none" else say("quote.policy", method=run.method, policy=policy)
+    return run.method if policy == "none" or run.is_imported else say("quote.policy", method=run.method, policy=policy)
 
 
 def _faced(quoted: Quoted, say: Say) -> list[str]:
@@ -98,6 +98,8 @@ def _faced(quoted: Quoted, say: Say) -> list[str]:
 
 
 def _course(run: Run, say: Say) -> str:
+    if run.is_imported:
+        return say("imported", origin=run.origin)
     epochs = run.config["client"]["epochs"]
     if run.config["communication"] == "one-shot":
         return say("quote.one-shot", epochs=epochs)
