@@ -16,7 +16,7 @@ from equipoise.report.figure import Figure
 from equipoise.report.figures import figures
 from equipoise.report.overview import RunCurves, foremost, overview
 from equipoise.report.rankings import Rankings, rankings
-from equipoise.report.runs import compared, curve, validation_of
+from equipoise.report.runs import compared, curve
 from equipoise.report.source import Projection, source
 from equipoise.report.stream import is_stream
 from equipoise.report.words import Say, words
@@ -24,6 +24,7 @@ from equipoise.store import read
 from equipoise.store.metrics import final_metrics
 from equipoise.store.records import RecordedEvent, Run
 from equipoise.store.transact import Store
+from equipoise.store.validation import validation_metric
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def _named(runs: Sequence[Run]) -> str:
 
 def _examined(run: Run, recorded: Recording, language: str) -> _ExaminedRun:
     tested = recorded.server(run.headline).finite()
-    headline = tested if len(tested) > 1 else recorded.server(validation_of(run)).finite()
+    headline = tested if len(tested) > 1 else recorded.server(validation_metric(run)).finite()
     course = RunCurves(run.headline, headline, recorded.mean("lam/used"))
     return _ExaminedRun(run, examine(recorded, run.config.get("limits"), language), course)
 

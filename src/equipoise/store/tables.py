@@ -10,6 +10,8 @@ sweeps                the grid behind each sweep name
 members               the runs of a sweep, in the order of its table
 progress              how far the step of a run that goes on has come; gone with its process
 requests              what a run is asked to do at its next checkpoint
+searches              the ranges and the way of each search, by the name of its sweep
+trials                the settings that a search tried, and what validation said of them
 facts                 properties of the store itself: where its files are
 migrations            the migrations applied to this database
 """
@@ -190,4 +192,26 @@ requests = Table(
     Column("action", Text),
     Column("time", Text),
     Column("taken", Text),
+)
+
+searches = Table(
+    "searches",
+    metadata,
+    Column("sweep", Text, primary_key=True),
+    Column("plan", Json),
+    Column("importance", Json),
+    Column("created", Text),
+)
+
+trials = Table(
+    "trials",
+    metadata,
+    Column("sweep", Text, primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("settings", Json),
+    Column("state", Text),
+    Column("score", Double),
+    Column("seconds", Double),
+    Column("runs", Json),
+    Column("error", Text),
 )
