@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import Table, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from equipoise.core.errors import StoreError
 from equipoise.store import tables
 from equipoise.store.records import now
 from equipoise.store.transact import Store, reading, writing
@@ -79,8 +80,15 @@ def begin_search(store: Store, sweep: str, plan: Mapping[str, Any]) -> SearchRec
     with writing(store) as connection:
         insert = _insert(connection.dialect.name, tables.searches).values(row)
         connection.execute(insert.on_conflict_do_nothing())
-    (found,) = [each for each in searches(store) if each.sweep == sweep]
-    return found
+    return find_search(store, sweep)
+
+
+def find_search(store: Store, sweep: str) -> SearchRecord:
+    known = {each.sweep: each for each in searches(store)}
+    if sweep not in known:
+        fix = f"known: {', '.join(sorted(known))}" if known else "`equipoise sweep FILE --search optuna` makes one"
+        raise StoreError(f"there is no search '{sweep}'", where=store.location, fix=fix)
+    return known[sweep]
 
 
 def searches(store: Store) -> list[SearchRecord]:

@@ -24,7 +24,7 @@ from equipoise.run.search.space import (
     is_whole,
     read_space,
 )
-from equipoise.run.sweep_file import Overrides, SweepFile, listed_seeds, point, read_sweep
+from equipoise.run.sweep_file import Overrides, listed_seeds, point, read_sweep
 
 SAMPLERS, PRUNERS = ("tpe", "random"), ("median", "none")
 
@@ -97,25 +97,27 @@ def load_search(
     others = [Problem(key, "a search has no rows and axes: list the values under search:") for key in ("cells", "grid")]
     if found := [problem for problem in others if file.plan.get(problem.path)]:
         raise ConfigError(found, where=str(file.path))
-    space, problems = read_space({**(file.plan.get("search") or {}), **file.axes} if _is_block(file) else file.plan)
-    space = {key: axis for key, axis in space.items() if key not in file.fixed}
+    space, problems = read_space(file.plan.get("search") or {})
+    listed, more = read_space(file.axes)
+    problems += more
+    space = {key: axis for key, axis in {**space, **listed}.items() if key not in file.fixed}
     if not space and not problems:
         problems.append(Problem("search", "there is nothing to vary; give ranges in a file, or key=a,b"))
     if problems:
         raise ConfigError(problems, where=str(file.path))
     file.refuse_seed(space)
-    listed = listed_seeds(file.plan.get("seeds", 1) if seeds is None else seeds)
-    plan = SearchPlan(
-        name or f"{file.name} search", name is not None, file.base, file.fixed, space, listed, way, file.data_path
+    return _checked(
+        SearchPlan(
+            name=name or f"{file.name} search",
+            is_named=name is not None,
+            base=file.base,
+            fixed=file.fixed,
+            space=space,
+            seeds=listed_seeds(file.plan.get("seeds", 1) if seeds is None else seeds),
+            way=way,
+            data_path=file.data_path,
+        )
     )
-    return _checked(plan)
-
-
-def _is_block(file: SweepFile) -> bool:
-    given = file.plan.get("search") or {}
-    if not isinstance(given, Mapping):
-        raise ConfigError([Problem("search", f"expected a range or a list for each key, got {given!r}")])
-    return True
 
 
 def _checked(plan: SearchPlan) -> SearchPlan:

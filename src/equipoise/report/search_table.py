@@ -1,0 +1,46 @@
+"""The trials of a search as rows of text; the chosen one has a star, and it alone has a figure on test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.report.search import SearchResult
+from equipoise.report.words import Say
+from equipoise.store.searches import TrialRecord, settings_text
+
+NOTHING = "–"
+
+
+def header(result: SearchResult, say: Say) -> list[str]:
+    settings = [key.removesuffix(".name") for key in result.keys]
+    return [say("trial"), *settings, say("validation_score"), "test", say("state"), say("seconds")]
+
+
+def rows(result: SearchResult) -> list[list[str]]:
+    return [_row(result, trial) for trial in result.trials]
+
+
+def share(value: float | None) -> str:
+    return NOTHING if value is None else f"{100 * value:.2f} %"
+
+
+def chosen(result: SearchResult, say: Say) -> str:
+    """The chosen trial in a sentence."""
+    best = result.best
+    if best is None:
+        return say("search_none")
+    figures = {"validation": share(best.score), "test": share(result.test)}
+    return say("search_chosen", trial=best.number, settings=settings_text(best.settings), **figures)
+
+
+def _row(result: SearchResult, trial: TrialRecord) -> list[str]:
+    is_best = trial == result.best
+    settings = [_text(trial.settings[key]) for key in result.keys]
+    test = share(result.test) if is_best else NOTHING
+    mark = " *" if is_best else ""
+    return [f"{trial.number}{mark}", *settings, share(trial.score), test, trial.state, f"{trial.seconds:.1f}"]
+
+
+def _text(value: Any) -> str:
+    return settings_text({"": value})[1:] if isinstance(value, Mapping | list) else str(value)
