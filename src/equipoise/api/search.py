@@ -76,19 +76,16 @@ class SearchHandle:
         return list(search_figures(self.result, words(language)))
 
     def picture(self, path: str | Path) -> Path:
-        """Write both figures to one file: .svg, .png, .pdf or .html."""
-        import altair as alt
-
+        """Draw the scores over the trials to a file: .svg, .png, .pdf or .html."""
         from equipoise.report.draw import draw
         from equipoise.report.files import save
         from equipoise.report.words import words
 
-        say, figures = words("en"), self.figures()
+        figures = self.figures()
         if not figures:
             raise ConfigError(f"no trial of search '{self.name}' is done: there is nothing to draw", where="--picture")
-        drawn = [draw(figure, say).properties(title=say(f"figure.{figure.key}")) for figure in figures]
-        plain = [alt.Chart.from_dict({**chart.to_dict(), "config": {}}) for chart in drawn]
-        save(alt.vconcat(*plain).resolve_scale(color="independent", strokeDash="independent"), Path(path))
+        say = words("en")
+        save(draw(figures[0], say).properties(title=say(f"figure.{figures[0].key}")), Path(path))
         return Path(path)
 
     def __repr__(self) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from equipoise.report.search import SearchResult
     from equipoise.run.search.plan import SearchPlan
 
+WIDE = 200
+"""Columns of the table where it is not for a terminal: nothing is cut off."""
 DEFAULTS = {"sampler": "tpe", "pruner": "median", "search_seed": 0}
 
 
@@ -85,9 +87,10 @@ def _print_trials(result: SearchResult) -> None:
     from equipoise.report.words import words
 
     say, console = words("en"), Console()
+    console = console if console.is_terminal else Console(width=WIDE)
     grid = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
     for name in header(result, say):
-        grid.add_column(name)
+        grid.add_column(name, no_wrap=True)
     for row in rows(result):
         grid.add_row(*row)
     console.print(grid)

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
 
 from equipoise.report.search import SearchResult
 from equipoise.report.words import Say
-from equipoise.store.searches import TrialRecord, settings_text
+from equipoise.store.searches import TrialRecord, settings_text, value_text
 
 NOTHING = "–"
 
 
 def header(result: SearchResult, say: Say) -> list[str]:
-    settings = [key.removesuffix(".name") for key in result.keys]
-    return [say("trial"), *settings, say("validation_score"), "test", say("state"), say("seconds")]
+    return [say("trial"), *short(result.keys), say("validation_score"), "test", say("state"), say("seconds")]
+
+
+def short(keys: list[str]) -> list[str]:
+    """The last part of each key, unless two would be equal.
+
+    >>> short(["client.lr", "balance.name"]), short(["client.lr", "server.lr"])
+    (['lr', 'balance'], ['client.lr', 'server.lr'])
+    """
+    whole = [key.removesuffix(".name") for key in keys]
+    last = [key.rpartition(".")[2] for key in whole]
+    counted = Counter(last)
+    return [name if counted[name] == 1 else key for key, name in zip(whole, last, strict=True)]
 
 
 def rows(result: SearchResult) -> list[list[str]]:
@@ -36,11 +46,7 @@ def chosen(result: SearchResult, say: Say) -> str:
 
 def _row(result: SearchResult, trial: TrialRecord) -> list[str]:
     is_best = trial == result.best
-    settings = [_text(trial.settings[key]) for key in result.keys]
+    settings = [value_text(trial.settings[key]) for key in result.keys]
     test = share(result.test) if is_best else NOTHING
     mark = " *" if is_best else ""
     return [f"{trial.number}{mark}", *settings, share(trial.score), test, trial.state, f"{trial.seconds:.1f}"]
-
-
-def _text(value: Any) -> str:
-    return settings_text({"": value})[1:] if isinstance(value, Mapping | list) else str(value)

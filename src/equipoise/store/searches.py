@@ -6,7 +6,6 @@ from the test set: a score is a figure of validation.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
@@ -62,16 +61,19 @@ def best_trial(trials: Sequence[TrialRecord]) -> TrialRecord | None:
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """Settings as they are given on the command line.
+    """Settings in a line.
 
-    >>> settings_text({"balance.name": "v12", "client.lr": 0.01})
-    'balance=v12 client.lr=0.01'
+    >>> settings_text({"method.name": {"name": "fedprox", "mu": 0.1}, "client.lr": 0.01})
+    'method=fedprox(mu=0.1) client.lr=0.01'
     """
-    return " ".join(f"{key.removesuffix('.name')}={_text(value)}" for key, value in settings.items())
+    return " ".join(f"{key.removesuffix('.name')}={value_text(value)}" for key, value in settings.items())
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, Mapping | list) else str(value)
+def value_text(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return str(value)
+    rest = ", ".join(f"{key}={value_text(inner)}" for key, inner in value.items() if key != "name")
+    return f"{value.get('name', '')}({rest})"
 
 
 def begin_search(store: Store, sweep: str, plan: Mapping[str, Any]) -> SearchRecord:
