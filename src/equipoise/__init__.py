@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from equipoise.api.handle import RunHandle
     from equipoise.api.partition import PartitionView, partition
     from equipoise.api.report import report
+    from equipoise.api.search import SearchHandle, search
     from equipoise.api.sweep import SweepHandle, sweep
     from equipoise.api.train import resume, run
     from equipoise.config.schema import Config
@@ -75,6 +76,7 @@ HOMES = {
     "api.handle": "RunHandle",
     "api.partition": "PartitionView partition",
     "api.report": "report",
+    "api.search": "SearchHandle search",
     "api.sweep": "SweepHandle sweep",
     "api.train": "resume run",
     "config.schema": "Config",
@@ -93,9 +95,9 @@ __all__ = [
     "AGGREGATES", "BALANCES", "DATASETS", "ENGINES", "KINDS", "METHODS", "MODELS", "PREDICTS", "RULES", "SPLITTERS",
     "TERMS", "ClientError", "ComparisonTable", "Config", "ConfigError", "DamagedBlob", "DataError", "DeviceLost",
     "Diagnosis", "EngineError", "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun",
-    "NonFinite", "PartitionError", "PartitionView", "PluginError", "PluginFailed", "RunHandle", "StoreError",
-    "SweepHandle", "UnknownName", "Verdict", "WrongStore", "__version__", "compare", "diagnose", "diagnose_all",
-    "export", "fuse", "open_run", "partition", "report", "resume", "run", "runs", "sweep",
+    "NonFinite", "PartitionError", "PartitionView", "PluginError", "PluginFailed", "RunHandle", "SearchHandle",
+    "StoreError", "SweepHandle", "UnknownName", "Verdict", "WrongStore", "__version__", "compare", "diagnose", "diagnose_all",
+    "export", "fuse", "open_run", "partition", "report", "resume", "run", "runs", "search", "sweep",
 ]  # fmt: skip
 
 

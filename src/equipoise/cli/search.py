@@ -91,7 +91,7 @@ def _print_trials(result: SearchResult) -> None:
     grid = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
     for name in header(result, say):
         grid.add_column(name, no_wrap=True)
-    for row in rows(result):
+    for row in rows(result, say):
         grid.add_row(*row)
     console.print(grid)
     console.print(result.budget(say), style="dim", highlight=False)

@@ -17,6 +17,7 @@ from equipoise.report.figures import figures
 from equipoise.report.overview import RunCurves, foremost, overview
 from equipoise.report.rankings import Rankings, rankings
 from equipoise.report.runs import compared, curve
+from equipoise.report.search_section import SearchSection, search_section
 from equipoise.report.source import Projection, source
 from equipoise.report.stream import is_stream
 from equipoise.report.words import Say, words
@@ -64,6 +65,8 @@ class Report:
     pictures: Sequence[Figure]
     """Figures of all configurations together; the first stands above the findings."""
     configurations: Sequence[Configuration]
+    search: SearchSection | None = None
+    """How the settings were found, if a search found them."""
 
     @property
     def note(self) -> str:
@@ -131,6 +134,7 @@ def gather(
         comparison=comparison,
         pictures=pictures,
         configurations=configurations,
+        search=search_section(store, runs, say),
     )
 
 

@@ -34,6 +34,7 @@ def _lines(report: Report) -> Iterator[str]:
     )
     yield f"{summary}\n"
     yield from _results(report, say)
+    yield from _search(report, say)
     if any(each.findings for each in report.configurations):
         yield f"## {say('findings')}\n"
     for each in report.configurations:
@@ -70,6 +71,16 @@ def _results(report: Report, say: Say) -> Iterator[str]:
         yield f"{report.note}\n"
         yield from (f"{remark}\n" for remark in table.remarks(report.comparison, report.language))
     for figure in report.pictures[:1]:
+        yield markdown_of(figure, say)
+
+
+def _search(report: Report, say: Say) -> Iterator[str]:
+    if report.search is None:
+        return
+    yield f"## {say('search')}\n"
+    yield from (f"{_plain(sentence)}\n" for sentence in report.search.sentences)
+    yield _table(report.search.header, report.search.rows)
+    for figure in report.search.figures:
         yield markdown_of(figure, say)
 
 

@@ -12,7 +12,7 @@ NOTHING = "–"
 
 
 def header(result: SearchResult, say: Say) -> list[str]:
-    return [say("trial"), *short(result.keys), say("validation_score"), "test", say("state"), say("seconds")]
+    return [say("trial"), *short(result.keys), say("validation_score"), say("test"), say("state"), say("seconds")]
 
 
 def short(keys: list[str]) -> list[str]:
@@ -27,8 +27,8 @@ def short(keys: list[str]) -> list[str]:
     return [name if counted[name] == 1 else key for key, name in zip(whole, last, strict=True)]
 
 
-def rows(result: SearchResult) -> list[list[str]]:
-    return [_row(result, trial) for trial in result.trials]
+def rows(result: SearchResult, say: Say) -> list[list[str]]:
+    return [_row(result, trial, say) for trial in result.trials]
 
 
 def share(value: float | None) -> str:
@@ -44,9 +44,9 @@ def chosen(result: SearchResult, say: Say) -> str:
     return say("search_chosen", trial=best.number, settings=settings_text(best.settings), **figures)
 
 
-def _row(result: SearchResult, trial: TrialRecord) -> list[str]:
+def _row(result: SearchResult, trial: TrialRecord, say: Say) -> list[str]:
     is_best = trial == result.best
     settings = [value_text(trial.settings[key]) for key in result.keys]
     test = share(result.test) if is_best else NOTHING
     mark = " *" if is_best else ""
-    return [f"{trial.number}{mark}", *settings, share(trial.score), test, trial.state, f"{trial.seconds:.1f}"]
+    return [f"{trial.number}{mark}", *settings, share(trial.score), test, say(trial.state), f"{trial.seconds:.1f}"]

@@ -74,7 +74,7 @@ def is_hopeless(rivals: Sequence[Mapping[int, float]], curve: Mapping[int, float
                 optuna.trial.create_trial(state=state.COMPLETE, value=last, intermediate_values=dict(rival))
             )
         study.add_trial(optuna.trial.create_trial(state=state.RUNNING, intermediate_values=dict(curve)))
-        return study.pruner.prune(study, study.get_trials(deepcopy=False)[-1])
+        return bool(study.pruner.prune(study, study.get_trials(deepcopy=False)[-1]))
 
 
 def importance(plan: SearchPlan, known: Sequence[Outcome]) -> dict[str, float]:

@@ -23,7 +23,7 @@ from equipoise.data.source import data_folder
 from equipoise.run.cell_processes import Answer, CellWorkers
 from equipoise.run.grid import Cell
 from equipoise.run.placed import placed
-from equipoise.run.places import Contents, place_of
+from equipoise.run.places import Contents, run_of
 from equipoise.run.search.optuna_study import Outcome, importance, suggested
 from equipoise.run.search.plan import SearchPlan
 from equipoise.run.search.trial_run import pruned_at
@@ -136,13 +136,13 @@ class Search:
             return
         runs: list[str] = []
         for config in configs:
-            place = place_of(self.store, Cell(trial.label, config), self.contents)
-            if place.state != "done":
+            run = run_of(self.store, Cell(trial.label, config), self.contents)
+            if run is None or run.status != "done":
                 is_free = config.fingerprint() not in {each for _, each in self.busy.values()}
                 if is_free and len(self.busy) < self.workers.n:
-                    self._begin(replace(trial, runs=runs), config, place.run_id)
+                    self._begin(replace(trial, runs=runs), config, run.run_id if run else None)
                 return
-            runs.append(str(place.run_id))
+            runs.append(run.run_id)
         self._end(replace(trial, runs=runs))
 
     def _begin(self, trial: TrialRecord, config: Config, run_id: str | None) -> None:
@@ -204,4 +204,3 @@ def _to_be_done(trial: TrialRecord, there: set[str]) -> TrialRecord:
     """A trial that was going on, that failed, or whose runs were removed, is begun or gone on with."""
     is_whole = trial.state in {"done", "pruned"} and set(trial.runs) <= there
     return trial if is_whole else replace(trial, state="running", runs=[], score=None, error=None)
-

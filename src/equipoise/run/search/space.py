@@ -1,6 +1,6 @@
 """What a search may vary: a range of numbers, or a list of values, by dotted key.
 
-    client.lr: {low: 1e-4, high: 1e-1, log: true}    client.epochs: {low: 1, high: 5}    balance: [v12, v13]
+client.lr: {low: 1e-4, high: 1e-1, log: true}    client.epochs: {low: 1, high: 5}    balance: [v12, v13]
 """
 
 from __future__ import annotations
