@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import event
 
 from equipoise.core.errors import StoreError
-from equipoise.run.cell_processes import CellProcesses
 from equipoise.run.search.plan import SearchPlan
 from equipoise.run.search.search import run_search
 from equipoise.store import read
@@ -20,10 +19,9 @@ from equipoise.store.searches import TrialRecord, begin_search, best_trial, find
 from equipoise.store.tidy import remove
 from equipoise.store.validation import validation_curve
 
-from .conftest import Planned
+from .conftest import Planned, WorkersHere
 
 LR = "client.lr: {low: 1e-4, high: 1.0, log: true}"
-pytestmark = pytest.mark.usefixtures("cells_here")
 
 
 def nobody(found: Sequence[TrialRecord], budget: int) -> None:
@@ -32,7 +30,7 @@ def nobody(found: Sequence[TrialRecord], budget: int) -> None:
 
 def searched(store: Store, location: str, plan: SearchPlan, jobs: int = 1, follow=nobody) -> list[TrialRecord]:
     begin_search(store, plan.name, {**plan.described(), "window": jobs})
-    return run_search(store, location, plan, CellProcesses(jobs), follow)
+    return run_search(store, location, plan, WorkersHere(jobs), follow)
 
 
 def table(found: Sequence[TrialRecord]) -> list[tuple[object, ...]]:
@@ -145,14 +143,14 @@ def test_a_search_stopped_again_and_again_goes_on_to_the_same_table(location, pl
         assert len(read.runs(store)) == sum(len(trial.runs) for trial in whole), "nothing was run twice"
 
 
-def test_the_window_of_the_beginning_holds_with_other_workers(location, planned: Planned, tmp_path) -> None:
+def test_neither_the_workers_nor_who_of_them_ends_first_changes_the_table(location, planned: Planned, tmp_path) -> None:
     plan, other = planned(LR, trials=8), str(tmp_path / "other.db")
     with open_store(location) as store:
         begin_search(store, plan.name, {**plan.described(), "window": 3})
-        one = run_search(store, location, plan, CellProcesses(1), nobody)
+        one = run_search(store, location, plan, WorkersHere(1), nobody)
     with open_store(other) as store:
         begin_search(store, plan.name, {**plan.described(), "window": 3})
-        three = run_search(store, other, plan, CellProcesses(3), nobody)
+        three = run_search(store, other, plan, WorkersHere(3, is_newest_first=True), nobody)
     assert table(one) == table(three)
 
 
