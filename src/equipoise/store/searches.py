@@ -32,7 +32,7 @@ class TrialRecord:
     """None unless every run is done."""
     seconds: float = 0.0
     """Of work; what a killed process had done is not in it."""
-    runs: Sequence[str] = ()
+    runs: tuple[str, ...] = ()
     error: str | None = None
 
     @property
@@ -118,7 +118,10 @@ def trials(store: Store, sweep: str) -> list[TrialRecord]:
     table = tables.trials
     with reading(store) as connection:
         rows = connection.execute(select(table).where(table.c.sweep == sweep).order_by(table.c.number)).mappings().all()
-    return [TrialRecord(**{key: value for key, value in row.items() if key != "sweep"}) for row in rows]
+    return [
+        TrialRecord(**{key: value for key, value in row.items() if key not in {"sweep", "runs"}}, runs=tuple(row["runs"]))
+        for row in rows
+    ]
 
 
 def search_of(store: Store, run_ids: Collection[str]) -> SearchRecord | None:

@@ -140,10 +140,10 @@ class Search:
             if run is None or run.status != "done":
                 is_free = config.fingerprint() not in {each for _, each in self.busy.values()}
                 if is_free and len(self.busy) < self.workers.n:
-                    self._begin(replace(trial, runs=runs), config, run.run_id if run else None)
+                    self._begin(replace(trial, runs=tuple(runs)), config, run.run_id if run else None)
                 return
             runs.append(run.run_id)
-        self._end(replace(trial, runs=runs))
+        self._end(replace(trial, runs=tuple(runs)))
 
     def _begin(self, trial: TrialRecord, config: Config, run_id: str | None) -> None:
         self._put(trial)
@@ -174,7 +174,7 @@ class Search:
                 self._put(replace(trial, state="failed", error=answer.how))
             return
         found = json.loads(answer.data)
-        runs = [*trial.runs, *([found["run_id"]] if found["run_id"] else [])]
+        runs = (*trial.runs, *([found["run_id"]] if found["run_id"] else []))
         after = replace(trial, runs=runs, seconds=trial.seconds + found["seconds"])
         if found["state"] == "done":
             self._put(after)
@@ -203,4 +203,4 @@ def _as_begun(trial: TrialRecord) -> TrialRecord:
 def _to_be_done(trial: TrialRecord, there: set[str]) -> TrialRecord:
     """A trial that was going on, that failed, or whose runs were removed, is begun or gone on with."""
     is_whole = trial.state in {"done", "pruned"} and set(trial.runs) <= there
-    return trial if is_whole else replace(trial, state="running", runs=[], score=None, error=None)
+    return trial if is_whole else replace(trial, state="running", runs=(), score=None, error=None)

@@ -51,7 +51,7 @@ def test_every_trial_is_a_run_and_the_best_ones_runs_are_the_sweeps(store, locat
         assert trial.score == fmean(finals)
     best = max(found, key=lambda trial: trial.score)
     assert best_trial(found) == best
-    assert [run_id for _, run_id in read.members(store, plan.name)] == best.runs
+    assert [run_id for _, run_id in read.members(store, plan.name)] == list(best.runs)
     assert find_search(store, plan.name).importance == {"client.lr": 1.0}
 
 
@@ -205,8 +205,12 @@ def test_a_search_that_goes_on_elsewhere_is_left_alone(store, location, planned:
 
 
 def test_settings_that_fit_nothing_fail_their_trial_only(store, location, planned: Planned) -> None:
-    """Between the corners, which are checked beforehand, a combination may still be impossible."""
-    plan = planned("partition.clients: {low: 2, high: 300, log: true}, client.lr: [0.05, 0.1]", trials=6)
+    """Within the corners, which are checked beforehand, a combination may still be impossible."""
+    base = "base: {communication: one-shot, data.limit: 200, model: mlp, partition.clients: 3}"
+    plan = planned("client.epochs: {low: 1, high: 5}, checkpoints: {low: 1, high: 5}", base=base, trials=8)
     found = searched(store, location, plan)
-    assert {trial.state for trial in found} <= {"done", "failed", "pruned"}
-    assert all(trial.error for trial in found if trial.state == "failed")
+    impossible = [each for each in found if each.settings["checkpoints"] > each.settings["client.epochs"]]
+    assert impossible
+    for trial in found:
+        assert (trial.state == "failed") == (trial in impossible)
+    assert all("need at least as many client.epochs" in trial.error and not trial.runs for trial in impossible)
