@@ -64,7 +64,9 @@ def test_corners_are_within_and_hold_every_listed_value_and_both_ends(space) -> 
     found = corners(space)
     for key, axis in space.items():
         seen = [each[key] for each in found]
-        assert all(lies_within(replace(axis, is_whole=False) if isinstance(axis, SearchRange) else axis, v) for v in seen)
+        assert all(
+            lies_within(replace(axis, is_whole=False) if isinstance(axis, SearchRange) else axis, v) for v in seen
+        )
         wanted = axis.values if isinstance(axis, SearchChoice) else (axis.low, axis.high)
         assert set(seen) == set(wanted)
 

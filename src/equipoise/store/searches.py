@@ -119,7 +119,9 @@ def trials(store: Store, sweep: str) -> list[TrialRecord]:
     with reading(store) as connection:
         rows = connection.execute(select(table).where(table.c.sweep == sweep).order_by(table.c.number)).mappings().all()
     return [
-        TrialRecord(**{key: value for key, value in row.items() if key not in {"sweep", "runs"}}, runs=tuple(row["runs"]))
+        TrialRecord(
+            **{key: value for key, value in row.items() if key not in {"sweep", "runs"}}, runs=tuple(row["runs"])
+        )
         for row in rows
     ]
 

@@ -35,7 +35,9 @@ def test_the_checkpoint_that_the_run_chose_counts_where_it_keeps_the_best(store:
     assert validation_score(store, run) == 0.4, "the first of the best by its choice"
 
 
-@pytest.mark.parametrize("columns", [{"accuracy/merged": [0.5, 0.5, 0.5]}, {"accuracy/validation": [0.5, 0.5, float("nan")]}])
+@pytest.mark.parametrize(
+    "columns", [{"accuracy/merged": [0.5, 0.5, 0.5]}, {"accuracy/validation": [0.5, 0.5, float("nan")]}]
+)
 def test_a_run_without_a_figure_of_validation_has_no_score(store: Store, columns: dict[str, list[float]]) -> None:
     with pytest.raises(ConfigError, match="accuracy/validation"):
         validation_score(store, recorded(store, "accuracy/merged", None, **columns))

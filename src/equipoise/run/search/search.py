@@ -10,6 +10,7 @@ there are then. Scores are validation's; the numbers of the test set are not rea
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,6 +28,7 @@ from equipoise.run.places import Contents, run_of
 from equipoise.run.search.optuna_study import Outcome, importance, suggested
 from equipoise.run.search.plan import SearchPlan
 from equipoise.run.search.trial_run import pruned_at
+from equipoise.run.sweep import POLL
 from equipoise.store import read, write
 from equipoise.store.claims import Claims
 from equipoise.store.database import Store
@@ -103,6 +105,9 @@ class Search:
             self._go_on(trial)
 
     def collect(self) -> None:
+        """Take in what workers answer; if none is working, wait for the processes that hold the runs."""
+        if not self.busy and self.is_going:
+            time.sleep(POLL)
         for answer in self.workers.answers() if self.busy else []:
             number, _ = self.busy.pop(answer.key)
             self._take(self.trials[number], answer)
@@ -138,7 +143,8 @@ class Search:
         for config in configs:
             run = run_of(self.store, Cell(trial.label, config), self.contents)
             if run is None or run.status != "done":
-                is_free = config.fingerprint() not in {each for _, each in self.busy.values()}
+                taken = {each for _, each in self.busy.values()}
+                is_free = config.fingerprint() not in taken and (run is None or run.status != "running")
                 if is_free and len(self.busy) < self.workers.n:
                     self._begin(replace(trial, runs=tuple(runs)), config, run.run_id if run else None)
                 return

@@ -19,7 +19,9 @@ def problems(error: pytest.ExceptionInfo[ConfigError]) -> list[str]:
 
 
 def test_ranges_and_lists_by_any_name_of_their_key(planned: Planned) -> None:
-    plan = planned("lr: {low: 1e-4, high: 1e-1, log: true}, client: {epochs: {low: 1, high: 5}}, method: [fedavg, moon]")
+    plan = planned(
+        "lr: {low: 1e-4, high: 1e-1, log: true}, client: {epochs: {low: 1, high: 5}}, method: [fedavg, moon]"
+    )
     assert plan.space == {
         "client.lr": SearchRange(1e-4, 1e-1, log=True),
         "client.epochs": SearchRange(1, 5, is_whole=True),
@@ -95,7 +97,16 @@ def test_both_ends_and_every_value_are_held_against_the_schema_all_problems_at_o
             " method: [fedavg, fedpix], client.lrr: {low: 1, high: 2}"
         )
     text = "\n".join(problems(refused))
-    for said in ("client.lr:", "got -0.1", "client.epochs", "server.fraction", "got 2", "fedpix", "did you mean", "lrr"):
+    for said in (
+        "client.lr:",
+        "got -0.1",
+        "client.epochs",
+        "server.fraction",
+        "got 2",
+        "fedpix",
+        "did you mean",
+        "lrr",
+    ):
         assert said in text
 
 

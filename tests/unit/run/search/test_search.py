@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import ExitStack
 from statistics import fmean
 
 import pytest
 from sqlalchemy import event
 
+from equipoise.config.loader import Request
 from equipoise.core.errors import StoreError
 from equipoise.run.search.plan import SearchPlan
 from equipoise.run.search.search import run_search
-from equipoise.store import read
+from equipoise.run.session import start
+from equipoise.store import read, write
 from equipoise.store.claims import Claims
 from equipoise.store.database import Store, open_store
 from equipoise.store.searches import TrialRecord, begin_search, best_trial, find_search, trials
 from equipoise.store.tidy import remove
 from equipoise.store.validation import validation_curve
+from tests.unit.run.conftest import Breaks
 
 from .conftest import Planned, WorkersHere
 
@@ -214,3 +218,19 @@ def test_settings_that_fit_nothing_fail_their_trial_only(store, location, planne
     for trial in found:
         assert (trial.state == "failed") == (trial in impossible)
     assert all("need at least as many client.epochs" in trial.error and not trial.runs for trial in impossible)
+
+
+def test_a_run_that_another_process_still_holds_is_waited_for(store, location, planned: Planned, monkeypatch) -> None:
+    """As after a kill, while the worker of the killed search comes to its end."""
+    plan = planned(LR, trials=1)
+    with open_store(str(location) + ".other") as other:
+        settings = searched(other, str(location) + ".other", plan)[0].settings
+    with pytest.raises(KeyboardInterrupt):
+        start(store, Request(plan.config(settings, 0), None), Breaks(KeyboardInterrupt(), 0))
+    held = read.find_run(store, "latest").run_id
+    lock = ExitStack()
+    lock.enter_context(write.hold(store, held))
+    write.restart(store, held, read.find_run(store, held).environment)
+    monkeypatch.setattr("equipoise.run.search.search.time.sleep", lambda _: lock.close())
+    found = searched(store, location, plan)
+    assert (found[0].state, found[0].runs) == ("done", (held,))
