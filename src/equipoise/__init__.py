@@ -96,8 +96,8 @@ __all__ = [
     "TERMS", "ClientError", "ComparisonTable", "Config", "ConfigError", "DamagedBlob", "DataError", "DeviceLost",
     "Diagnosis", "EngineError", "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun",
     "NonFinite", "PartitionError", "PartitionView", "PluginError", "PluginFailed", "RunHandle", "SearchHandle",
-    "StoreError", "SweepHandle", "UnknownName", "Verdict", "WrongStore", "__version__", "compare", "diagnose", "diagnose_all",
-    "export", "fuse", "open_run", "partition", "report", "resume", "run", "runs", "search", "sweep",
+    "StoreError", "SweepHandle", "UnknownName", "Verdict", "WrongStore", "__version__", "compare", "diagnose",
+    "diagnose_all", "export", "fuse", "open_run", "partition", "report", "resume", "run", "runs", "search", "sweep",
 ]  # fmt: skip
 
 

@@ -93,8 +93,8 @@ def test_a_range_that_is_none(planned: Planned, ranges: str, said: str) -> None:
 def test_both_ends_and_every_value_are_held_against_the_schema_all_problems_at_once(planned: Planned) -> None:
     with pytest.raises(ConfigError) as refused:
         planned(
-            "client.lr: {low: -0.1, high: 0.1}, client.epochs: {low: 0.5, high: 3}, server.fraction: {low: 0.5, high: 2},"
-            " method: [fedavg, fedpix], client.lrr: {low: 1, high: 2}"
+            "client.lr: {low: -0.1, high: 0.1}, client.epochs: {low: 0.5, high: 3}, server.fraction:"
+            " {low: 0.5, high: 2}, method: [fedavg, fedpix], client.lrr: {low: 1, high: 2}"
         )
     text = "\n".join(problems(refused))
     for said in (
