@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 # two processes; the tests of a file stay together, because they share what was trained for them
 PYTEST := scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 10
 
-.PHONY: setup demo test test-all test-slow test-ray test-flower test-arithmetic test-device lint format bench bench-rivals docs golden kill-test study study-rec clean
+.PHONY: setup demo test test-all test-slow test-ray test-flower test-arithmetic test-device lint format bench bench-rivals docs golden kill-test study study-rec package try-wheel test-package release clean
 
 setup: $(VENV)/.ready
 
@@ -83,6 +83,25 @@ study: setup           ## train the study of the original reports (hours; resuma
 
 study-rec: setup       ## the same for the recommender (hours; resumable)
 	$(BIN)/python -m scripts.study --only recommendation feddmmr-fixes drift recommendation-everybody drift-movielens --store runs/study-rec.db
+
+package: setup         ## wheel and source distribution in dist/, checked as an index would check them
+	rm -f dist/equipoise-*
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+
+PYTHONS ?=
+EXTRAS ?=
+SEEDS ?= 3
+try-wheel: package     ## install the wheel by name into an empty environment, and run doctor and demo from it
+	$(BIN)/python -m scripts.try_wheel --extras '$(EXTRAS)' --seeds $(SEEDS) $(if $(PYTHONS),--pythons $(PYTHONS))
+
+test-package: setup    ## what the packages contain, a release in a clone, the wheel in an empty environment
+	$(BIN)/python -m pytest -m package --durations 10 tests/package
+
+VERSION ?=
+DRY ?= 1
+release: setup         ## make release VERSION=1.2.3: what would happen; with DRY= it happens: notes, tag and packages, nothing sent
+	$(BIN)/python -m scripts.release '$(VERSION)' $(if $(DRY),--dry-run)
 
 clean:
 	rm -rf $(VENV) $(RIVALS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -24,7 +24,7 @@ from equipoise.run.grid import load_grid
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "report.png"
 NAME = "a λ policy that runs away"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-WIDTH, HEIGHT, SCALE = 1180, 985, 1.5
+WIDTH, HEIGHT, SCALE = 1180, 1245, 1.5
 COLOURS = 256
 """Of the palette: the page has few, and the file is much smaller."""
 

@@ -21,7 +21,7 @@ FLOORS = {
     "What a server does": ("server", "evaluate"),
     "What is put together": ("method", "kind"),
     "Where and when it runs": ("engine", "run"),
-    "What is written and read": ("store", "diagnose", "report"),
+    "What is written and read": ("store", "diagnose", "report", "dashboard"),
 }
 """The rest of the rooms are doors."""
 DOORS = "Doors"

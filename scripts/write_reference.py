@@ -230,6 +230,15 @@ JSON: dict[str, list[tuple[str, str]]] = {
         ("limit", "the ratio that bare processes reached in the same run; null: not timed"),
         ("note", "what else there is to say"),
     ],
+    "doctor": [
+        ("version", "of Equipoise"),
+        ("green", "whether nothing is broken"),
+        ("checkups[].part", "`python`, `packages`, `devices`, `extras`, `store`, `data`, `plugins`, `tools`"),
+        ("checkups[].name", "what was looked at: a package, an extra, a device, a data set, a plugin"),
+        ("checkups[].state", "`ok`, `note`: something optional is missing, `broken`: something needed does not work"),
+        ("checkups[].says", "how it is: version, place, or what is wrong"),
+        ("checkups[].fix", "what to type or do; empty where there is nothing to do"),
+    ],
     "presets": [
         ("name, summary", "what to type after `run` or `sweep`, and one sentence"),
         ("kind", "`run` or `sweep`"),

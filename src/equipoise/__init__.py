@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         PartitionError,
         PluginError,
         PluginFailed,
+        StoppedOnRequest,
         StoreError,
         UnknownName,
         WrongStore,
@@ -81,7 +82,8 @@ HOMES = {
     "api.train": "resume run",
     "config.schema": "Config",
     "core.errors": "ClientError ConfigError DamagedBlob DataError DeviceLost EngineError EquipoiseError Halted"
-    " MissingExtra NonFinite NoSuchRun PartitionError PluginError PluginFailed StoreError UnknownName WrongStore",
+    " MissingExtra NonFinite NoSuchRun PartitionError PluginError PluginFailed StoppedOnRequest StoreError UnknownName"
+    " WrongStore",
     "core.registry": "AGGREGATES BALANCES DATASETS ENGINES KINDS METHODS MODELS PREDICTS SPLITTERS TERMS",
     "diagnose.finding": "Finding Verdict",
     "diagnose.rule": "RULES",
@@ -96,8 +98,9 @@ __all__ = [
     "TERMS", "ClientError", "ComparisonTable", "Config", "ConfigError", "DamagedBlob", "DataError", "DeviceLost",
     "Diagnosis", "EngineError", "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun",
     "NonFinite", "PartitionError", "PartitionView", "PluginError", "PluginFailed", "RunHandle", "SearchHandle",
-    "StoreError", "SweepHandle", "UnknownName", "Verdict", "WrongStore", "__version__", "compare", "diagnose",
-    "diagnose_all", "export", "fuse", "open_run", "partition", "report", "resume", "run", "runs", "search", "sweep",
+    "StoppedOnRequest", "StoreError", "SweepHandle", "UnknownName", "Verdict", "WrongStore", "__version__", "compare",
+    "diagnose", "diagnose_all", "export", "fuse", "open_run", "partition", "report", "resume", "run", "runs", "search",
+    "sweep",
 ]  # fmt: skip
 
 

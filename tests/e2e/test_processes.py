@@ -43,8 +43,8 @@ READ = {
     ("run", "fedavg", "rounds=0", "alhpa=1"): 2,
     ("resume", "--rounds"): 2,
 }
-WORK = {"run", "sweep", "resume", "fuse", "new", "join", "federation"}
-"""Each has a process of its own below; `new` in `test_plugins`."""
+WORK = {"run", "sweep", "resume", "fuse", "new", "join", "federation", "doctor"}
+"""Each has a process of its own below; `new` in `test_plugins`, `doctor` in `test_doctor`."""
 
 
 @pytest.fixture(scope="module")

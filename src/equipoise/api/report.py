@@ -1,4 +1,4 @@
-"""Writes a report of runs as one file: results first, then findings, protocol and figures."""
+"""Writes a report of runs as one file: a sentence to quote, results, three pictures; the rest is folded."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def report(
 ) -> Path:
     """Write a report of runs to one self-contained file.
 
-    Runs that differ only in their seed share a row and a section; its figures are of the worst of these runs.
+    Runs that differ only in their seed share a row and a section; its figures are of the worst of these runs. Runs of
+    one sweep with several rows are compared by method instead.
 
     Args:
         runs: runs or their ids.

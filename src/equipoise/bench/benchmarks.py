@@ -23,6 +23,7 @@ NAMES = {
     "memory": "peak memory of 100 000 clients, against 1 000",
     "store": "cost of writing to the store, against the rest of a run",
     "scale": "what a round over real machines costs, by their number and by what they send; needs the extra flower",
+    "dashboard": "how fast the dashboard answers from a large store, and what it costs beside a run",
     "growth": "how cost grows with clients, rounds, classes and items",
 }
 

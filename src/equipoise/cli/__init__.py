@@ -18,6 +18,7 @@ from equipoise.cli import (
     data,
     demo,
     diagnose,
+    doctor,
     export,
     features,
     federation,
@@ -33,9 +34,11 @@ from equipoise.cli import (
     rm,
     rules,
     run,
+    serve,
     show,
     sweep,
 )
+from equipoise.cli.shell import bash
 from equipoise.core.errors import EquipoiseError
 
 HELP = """Federated learning that keeps its balance, and explains itself when it loses it.
@@ -61,7 +64,6 @@ app = typer.Typer(
     name="equipoise",
     help=HELP,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -83,6 +85,7 @@ app.add_typer(features.app, name="features")
 app.add_typer(federation.app, name="federation")
 app.command("join")(join.join)
 app.add_typer(new.app, name="new")
+app.command("serve")(serve.serve)
 app.command("presets")(presets.presets)
 app.command("rm")(rm.rm)
 app.command("gc")(rm.gc)
@@ -90,6 +93,7 @@ app.command("methods")(methods.methods)
 app.command("balances")(balances.balances)
 app.command("rules")(rules.rules)
 app.command("bench")(bench.bench)
+app.command("doctor")(doctor.doctor)
 
 
 def _version(wanted: bool) -> None:
@@ -111,7 +115,9 @@ def main() -> None:
     is_debug = "--debug" in sys.argv
     sys.argv = [sys.argv[0], *(argument for argument in sys.argv[1:] if argument != "--debug")]
     try:
-        app()
+        command = typer.main.get_command(app)
+        bash.register()
+        command()
     except EquipoiseError as error:
         if is_debug:
             traceback.print_exc()

@@ -9,6 +9,7 @@ import typer
 
 from equipoise.cli.data_report import print_overview
 from equipoise.cli.options import Json, print_json, say_broken
+from equipoise.cli.shell import offers
 
 if TYPE_CHECKING:
     from equipoise.config.blocks import DataOptions
@@ -22,11 +23,16 @@ app = typer.Typer(
 )
 
 Folder = Annotated[Path | None, typer.Option("--path", help="Data folder; without it, EQUIPOISE_DATA.")]
-Name = Annotated[str, typer.Argument(help="A set of `equipoise data list`, as in cifar10.")]
+Name = Annotated[
+    str, typer.Argument(help="A set of `equipoise data list`, as in cifar10.", autocompletion=offers.listed)
+]
 Settings = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[KEY=VALUE]…", help="Settings of the set, as in data.subset=top data.users=1000.", show_default=False
+        metavar="[KEY=VALUE]…",
+        help="Settings of the set, as in data.subset=top data.users=1000.",
+        show_default=False,
+        autocompletion=offers.data_settings,
     ),
 ]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.cli.options import Json, Language, StoreAt, print_json
+from equipoise.cli.shell import offers
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,10 +24,16 @@ STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 def diagnose(
     targets: Annotated[
         list[str],
-        typer.Argument(metavar="RUN…|FILE…", help="Runs, or tables of another framework.", show_default=False),
+        typer.Argument(
+            metavar="RUN…|FILE…",
+            help="Runs, or tables of another framework.",
+            show_default=False,
+            autocompletion=offers.runs,
+        ),
     ],
     against: Annotated[
-        str | None, typer.Option("--against", help="The run to compare with.", show_default=False)
+        str | None,
+        typer.Option("--against", help="The run to compare with.", show_default=False, autocompletion=offers.runs),
     ] = None,
     settings: Annotated[
         list[str] | None,

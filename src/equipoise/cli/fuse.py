@@ -9,17 +9,40 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.cli.options import Json, StoreAt, print_json
+from equipoise.cli.shell import offers
 
 BESIDE = ("best_client", "probability_ensemble", "probe")
 """References for every server."""
-MERGE = typer.Option("--merge", help="plain, unit or counts; may be given several times.", show_default=False)
-PREDICT = typer.Option("--predict", help="A predictor, or `all`; may be given several times.", show_default=False)
-COMMON = typer.Option("--common", help="filters or patches: the fixed features of common-….", show_default=False)
-SUMS = typer.Option("--sums", help="markov, ridge or blend: users' sums beside a recommender.", show_default=False)
+MERGE = typer.Option(
+    "--merge",
+    help="plain, unit or counts; may be given several times.",
+    show_default=False,
+    autocompletion=offers.merges,
+)
+PREDICT = typer.Option(
+    "--predict",
+    help="A predictor, or `all`; may be given several times.",
+    show_default=False,
+    autocompletion=offers.predictors,
+)
+COMMON = typer.Option(
+    "--common",
+    help="filters or patches: the fixed features of common-….",
+    show_default=False,
+    autocompletion=offers.common,
+)
+SUMS = typer.Option(
+    "--sums",
+    help="markov, ridge or blend: users' sums beside a recommender.",
+    show_default=False,
+    autocompletion=offers.sums,
+)
 
 
 def fuse(
-    run: Annotated[str, typer.Argument(help="A finished run: its id, or `latest`.", show_default=False)],
+    run: Annotated[
+        str, typer.Argument(help="A finished run: its id, or `latest`.", show_default=False, autocompletion=offers.runs)
+    ],
     merge: Annotated[list[str] | None, MERGE] = None,
     predict: Annotated[list[str] | None, PREDICT] = None,
     common: Annotated[str | None, COMMON] = None,

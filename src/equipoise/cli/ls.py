@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.cli.options import Json, StoreAt, print_json
+from equipoise.cli.shell import offers
 
 LEAST = ("status", "steps")
 """Columns that are always shown, beside the id and the figure."""
@@ -17,9 +18,16 @@ MORE = ("method", "data", "seed")
 
 def ls(
     store: StoreAt = None,
-    sweep: Annotated[str | None, typer.Option("--sweep", help="Only the runs of this sweep.")] = None,
+    sweep: Annotated[
+        str | None, typer.Option("--sweep", help="Only the runs of this sweep.", autocompletion=offers.sweeps)
+    ] = None,
     status: Annotated[
-        str | None, typer.Option("--status", help="Only runs that are done, running, failed, stopped or killed.")
+        str | None,
+        typer.Option(
+            "--status",
+            help="Only runs that are done, running, failed, stopped or killed.",
+            autocompletion=offers.statuses,
+        ),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many.")] = 50,
     as_json: Json = False,

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from equipoise.cli.shell import offers
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 StoreAt = Annotated[
     str | None,
@@ -24,7 +26,10 @@ StoreAt = Annotated[
 Overrides = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[KEY=VALUE]…", help="Settings, e.g. partition.alpha=0.05 data=cifar10 rounds=3.", show_default=False
+        metavar="[KEY=VALUE]…",
+        help="Settings, e.g. partition.alpha=0.05 data=cifar10 rounds=3.",
+        show_default=False,
+        autocompletion=offers.settings,
     ),
 ]
 
@@ -32,11 +37,17 @@ EventsTo = Annotated[
     Path | None,
     typer.Option("--tensorboard", metavar="FOLDER", help="Also write event files for TensorBoard.", show_default=False),
 ]
-Runs = Annotated[list[str] | None, typer.Argument(help="Run ids, or the beginnings of ids.", show_default=False)]
-SweepName = Annotated[str | None, typer.Option("--sweep", help="All finished runs of this sweep.", show_default=False)]
+Runs = Annotated[
+    list[str] | None,
+    typer.Argument(help="Run ids, or the beginnings of ids.", show_default=False, autocompletion=offers.runs),
+]
+SweepName = Annotated[
+    str | None,
+    typer.Option("--sweep", help="All finished runs of this sweep.", show_default=False, autocompletion=offers.sweeps),
+]
 
 
-Name = Annotated[str | None, typer.Argument(help="Only this one.", show_default=False)]
+Name = Annotated[str | None, typer.Argument(help="Only this one.", show_default=False, autocompletion=offers.listed)]
 
 
 class Language(StrEnum):

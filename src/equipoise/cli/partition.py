@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.cli.options import Json, Overrides, print_json
+from equipoise.cli.shell import offers
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +29,10 @@ BLUES = ("grey23", "#9fd4bb", "#51b8bd", "#2474b0", "#253494")
 
 def partition(
     preset: Annotated[
-        str, typer.Argument(help="A preset (see `equipoise presets`) or a YAML file.", show_default=False)
+        str,
+        typer.Argument(
+            help="A preset (see `equipoise presets`) or a YAML file.", show_default=False, autocompletion=offers.presets
+        ),
     ],
     overrides: Overrides = None,
     output: Annotated[

@@ -7,10 +7,14 @@ from typing import Annotated
 import typer
 
 from equipoise.cli.options import Json, print_json
+from equipoise.cli.shell import offers
 
 
 def presets(
-    name: Annotated[str | None, typer.Argument(help="Print this preset's file.", show_default=False)] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Print this preset's file.", show_default=False, autocompletion=offers.presets_and_sweeps),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the presets that come with the product and with plugins, or print one.

@@ -36,9 +36,10 @@ def report(
     ] = Projection.pca,
     store: StoreAt = None,
 ) -> None:
-    """Write a report as one self-contained file: results first, then findings, protocol and figures.
+    """Write a report as one self-contained file: a sentence to quote, results, three pictures; the rest is folded.
 
-    Runs that differ only in their seed share a row and a section; its figures are of the worst of these runs.
+    Runs that differ only in their seed share a row and a section; its figures are of the worst of these runs. The
+    report of a sweep compares its methods instead: curves, ranks, clients, and findings with counts.
 
     [bold]Examples[/]
 

@@ -9,6 +9,7 @@ import typer
 
 from equipoise.cli.options import Json, StoreAt
 from equipoise.cli.session import followed, print_run
+from equipoise.cli.shell import offers
 
 ROUNDS = typer.Option(
     "--rounds", metavar="N|+N", help="Make the run longer: N rounds in all, or N more.", show_default=False
@@ -20,15 +21,26 @@ DEVICE = typer.Option(
 )
 
 ENGINE = typer.Option(
-    "--engine", help="Another engine than the one it began on; the numbers are the same.", show_default=False
+    "--engine",
+    help="Another engine than the one it began on; the numbers are the same.",
+    show_default=False,
+    autocompletion=offers.engines,
 )
 SETTINGS = typer.Argument(
-    metavar="[engine.KEY=VALUE]…", help="Settings of the engine, e.g. engine.workers=4.", show_default=False
+    metavar="[engine.KEY=VALUE]…",
+    help="Settings of the engine, e.g. engine.workers=4.",
+    show_default=False,
+    autocompletion=offers.engine_settings,
 )
 
 
 def resume(
-    run: Annotated[str, typer.Argument(help="A run id, the beginning of one, or `latest`.", show_default=False)],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A run id, the beginning of one, or `latest`.", show_default=False, autocompletion=offers.runs
+        ),
+    ],
     settings: Annotated[list[str] | None, SETTINGS] = None,
     rounds: Annotated[str | None, ROUNDS] = None,
     device: Annotated[str | None, DEVICE] = None,

@@ -8,13 +8,16 @@ from typing import Annotated
 import typer
 
 from equipoise.cli.options import Json, StoreAt, print_json
+from equipoise.cli.shell import offers
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print how much would be freed.")]
 
 
 def rm(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="Run ids, or the beginnings of ids.")],
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN…", help="Run ids, or the beginnings of ids.", autocompletion=offers.runs)
+    ],
     yes: Yes = False,
     dry_run: DryRun = False,
     store: StoreAt = None,

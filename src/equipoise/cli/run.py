@@ -10,12 +10,15 @@ import typer
 from equipoise.cli.dry_run import DryRun, print_plan
 from equipoise.cli.options import EventsTo, Json, Overrides, StoreAt
 from equipoise.cli.session import followed, print_run
+from equipoise.cli.shell import offers
 from equipoise.core.stopwatch import WATCH
 
 if TYPE_CHECKING:
     from equipoise.config.schema import Config
 
-PRESET = typer.Argument(help="A preset (see `equipoise presets`) or a YAML file.", show_default=False)
+PRESET = typer.Argument(
+    help="A preset (see `equipoise presets`) or a YAML file.", show_default=False, autocompletion=offers.presets
+)
 
 
 def run(

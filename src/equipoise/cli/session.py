@@ -12,6 +12,7 @@ import typer
 
 from equipoise.api.progress import watcher
 from equipoise.cli.options import print_json
+from equipoise.core.errors import StoppedOnRequest
 
 if TYPE_CHECKING:
     from equipoise.api.handle import RunHandle
@@ -30,6 +31,9 @@ def followed(work: Callable[[Follows], RunHandle], events: Path | None = None) -
         go_on = f"; go on with: equipoise resume {watch.run_id}" if watch.run_id else ""
         print(f"stopped{go_on}", file=sys.stderr)
         raise typer.Exit(130) from None
+    except StoppedOnRequest as asked:
+        print(f"{asked.what}; go on with: equipoise resume {watch.run_id}", file=sys.stderr)
+        raise typer.Exit(asked.exit_code) from None
 
 
 def print_run(run: RunHandle, store: str | None, as_json: bool) -> None:

@@ -8,10 +8,16 @@ import typer
 
 from equipoise.cli.options import Json, StoreAt, print_json
 from equipoise.cli.session import print_run
+from equipoise.cli.shell import offers
 
 
 def show(
-    run: Annotated[str, typer.Argument(help="A run id, the beginning of one, or `latest`.", show_default=False)],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A run id, the beginning of one, or `latest`.", show_default=False, autocompletion=offers.runs
+        ),
+    ],
     config: Annotated[bool, typer.Option("--config", help="Print the resolved configuration as a preset.")] = False,
     store: StoreAt = None,
     as_json: Json = False,

@@ -14,19 +14,31 @@ from equipoise.cli.compare import Format, print_comparison
 from equipoise.cli.dry_run import DryRun, print_plans
 from equipoise.cli.options import Json, StoreAt, print_json
 from equipoise.cli.search import SearchOptions
+from equipoise.cli.shell import offers
 from equipoise.core.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from equipoise.api.sweep import SweepHandle
     from equipoise.run.grid import Grid
 
-SOURCE = typer.Argument(metavar="FILE|PRESET", help="A sweep file, a study, or any preset.", show_default=False)
+SOURCE = typer.Argument(
+    metavar="FILE|PRESET",
+    help="A sweep file, a study, or any preset.",
+    show_default=False,
+    autocompletion=offers.presets_and_sweeps,
+)
 OVERRIDES = typer.Argument(
-    metavar="[KEY=VALUE[,VALUE]]…", help="Settings; several values make an axis.", show_default=False
+    metavar="[KEY=VALUE[,VALUE]]…",
+    help="Settings; several values make an axis.",
+    show_default=False,
+    autocompletion=offers.settings,
 )
 
 ENGINE = typer.Option(
-    "--engine", help="Where the runs happen: processes of this machine, or ray for a cluster.", show_default=False
+    "--engine",
+    help="Where the runs happen: processes of this machine, or ray for a cluster.",
+    show_default=False,
+    autocompletion=offers.engines,
 )
 ADDRESS = typer.Option(
     "--address",

@@ -13,6 +13,7 @@
     │   ├── MissingExtra     an optional dependency that is not installed
     │   └── DeviceLost       the device on which clients train does not answer any more
     ├── Halted               a guard ended the run
+    ├── StoppedOnRequest     somebody asked the run to stop, and it did at its checkpoint
     └── StoreError           locked, read-only, full
         ├── NoSuchRun        a run id that is not in the store
         ├── DamagedBlob      a file of a checkpoint is missing or not what was written
@@ -104,6 +105,10 @@ class DeviceLost(EngineError):
 
 class Halted(EquipoiseError):
     pass
+
+
+class StoppedOnRequest(EquipoiseError):
+    exit_code = 130  # as after Ctrl-C
 
 
 class StoreError(EquipoiseError):

@@ -11,7 +11,9 @@ import numpy as np
 from equipoise.report.draw_bars import across, upright
 from equipoise.report.draw_grid import grid
 from equipoise.report.draw_lines import lines
-from equipoise.report.figure import BarChart, Figure, Heatmap, LineChart, ScatterChart
+from equipoise.report.draw_ranks import n_rows, ranks
+from equipoise.report.draw_spread import spread
+from equipoise.report.figure import BarChart, BoxChart, Figure, Heatmap, LineChart, RankChart, ScatterChart
 from equipoise.report.palette import ROOM, SHAPES, Chart, colour, legend
 from equipoise.report.words import Say
 
@@ -30,6 +32,10 @@ def height(figure: Figure) -> int:
         return int(np.clip(22 * len(figure.rows), 110, 330)) + 50
     if isinstance(figure, BarChart) and figure.is_named:
         return 24 * (len(figure.bars) + len(figure.bounds)) + 60
+    if isinstance(figure, RankChart):
+        return 26 * n_rows(figure) + 60
+    if isinstance(figure, BoxChart):
+        return 34 * len(figure.values) + 60
     return 420 if isinstance(figure, ScatterChart) else HEIGHT
 
 
@@ -43,6 +49,10 @@ def _kind(figure: Figure, say: Say) -> Chart:
             return across(figure) if figure.is_named else upright(figure)
         case ScatterChart():
             return _points(figure)
+        case RankChart():
+            return ranks(figure, say)
+        case BoxChart():
+            return spread(figure)
 
 
 def _points(figure: ScatterChart) -> Chart:

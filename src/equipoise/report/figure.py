@@ -95,7 +95,33 @@ class ScatterChart:
     note: str = ""
 
 
-Figure: TypeAlias = LineChart | Heatmap | BarChart | ScatterChart
+@dataclass(frozen=True, kw_only=True)
+class RankChart:
+    """A critical-difference diagram: mean ranks, the best first, and groups that cannot be told apart."""
+
+    key: str
+    x: str
+    ranks: Mapping[str, float]
+    critical: float
+    """Mean ranks that differ by more than this are apart."""
+    groups: Sequence[Sequence[str]]
+    colours: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxChart:
+    """Values by name, such as those of all clients of a method."""
+
+    key: str
+    x: str
+    values: Mapping[str, Sequence[float]]
+    is_share: bool = False
+    colours: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
+
+
+Figure: TypeAlias = LineChart | Heatmap | BarChart | ScatterChart | RankChart | BoxChart
 
 
 def thinned(n: int, most: int) -> NDArray[np.int64]:

@@ -1,154 +1,147 @@
-"""Gathers the content of a report from the store: findings, protocol, results and figures; `html` renders it."""
+"""Gathers the content of a report from the store; `html` and `markdown` render it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from equipoise.diagnose.examine import examine
-from equipoise.diagnose.finding import SEVERITIES, Finding, Verdict
-from equipoise.diagnose.recording import Recording
 from equipoise.diagnose.stored import stored
-from equipoise.report import table
-from equipoise.report.card import CardEntry, card
+from equipoise.report import sweep_content
+from equipoise.report.card import card
+from equipoise.report.claims import claims
 from equipoise.report.comparison import Comparison, compare
+from equipoise.report.content import Configuration, ListedRun, Report
+from equipoise.report.examined import ExaminedRun, badness, examined, grouped
 from equipoise.report.figure import Figure
 from equipoise.report.figures import figures
-from equipoise.report.overview import RunCurves, foremost, overview
-from equipoise.report.rankings import Rankings, rankings
+from equipoise.report.figures.method_curves import method_curves
+from equipoise.report.foremost import MOST, foremost
+from equipoise.report.methods import Finals, SweepRow, sweep_rows
+from equipoise.report.rankings import rankings
+from equipoise.report.ranks import Ranking
 from equipoise.report.runs import compared, curve
-from equipoise.report.search_section import SearchSection, search_section
+from equipoise.report.search_section import search_section
+from equipoise.report.sentence import Quoted, sentence
 from equipoise.report.source import Projection, source
+from equipoise.report.statistics import final
 from equipoise.report.stream import is_stream
 from equipoise.report.words import Say, words
 from equipoise.store import read
 from equipoise.store.metrics import final_metrics
-from equipoise.store.records import RecordedEvent, Run
+from equipoise.store.records import Run
 from equipoise.store.transact import Store
-from equipoise.store.validation import validation_metric
 
 
 @dataclass(frozen=True)
-class GroupedFinding:
-    """A finding shared by several runs of a configuration, in the words of the first of them."""
+class _Gathered:
+    """What both kinds of reports are made from."""
 
-    finding: Finding
-    runs: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """Runs that differ only in their seed. Figures show one of them: the run with the most severe findings."""
-
-    label: str
-    runs: Sequence[Run]
-    findings: Sequence[GroupedFinding]
-    verdict: Verdict
-    drawn: Run
-    ranked: Rankings | None
-    figures: Sequence[Figure]
-    events: Sequence[RecordedEvent]
-
-    @property
-    def severity(self) -> str:
-        """Severity of the most severe finding; empty if none is above a note."""
-        found = {each.finding.severity for each in self.findings} - {"note"}
-        return max(found, key=SEVERITIES.index, default="")
-
-
-@dataclass(frozen=True)
-class Report:
-    language: str
-    what: str
-    card: Sequence[CardEntry]
+    store: Store
+    say: Say
+    rows: Sequence[SweepRow]
+    seen: Mapping[str, ExaminedRun]
+    finals: Finals
     comparison: Comparison | None
-    pictures: Sequence[Figure]
-    """Figures of all configurations together; the first stands above the findings."""
-    configurations: Sequence[Configuration]
-    search: SearchSection | None = None
-    """How the settings were found, if a search found them."""
-
-    @property
-    def note(self) -> str:
-        """How to read the table of results; mentions only what the table contains."""
-        assert self.comparison is not None
-        say, lines = words(self.language), self.comparison.lines
-        over = " / ".join(say(f"over.{kind}") for kind in table.paired_over(self.comparison))
-        figures = "seeds_note" if any(line.final.n > 1 for line in lines) else "per_cent_note"
-        parts = [
-            say(figures, metrics=table.metrics(self.comparison)),
-            say("results_note"),
-            say("delta_note", over=over) if any(line.difference for line in lines) else "",
-            say("bold_note") if any(line.leads for line in lines) else "",
-        ]
-        return say("sentences").join(filter(None, parts))
-
-    @property
-    def n_runs(self) -> int:
-        return sum(len(each.runs) for each in self.configurations)
-
-    @property
-    def sick(self) -> list[str]:
-        """Runs with a finding above a note."""
-        severe = [
-            grouped for each in self.configurations for grouped in each.findings if grouped.finding.severity != "note"
-        ]
-        return sorted({run for grouped in severe for run in grouped.runs})
-
-    @property
-    def first(self) -> Finding | None:
-        """The finding to read first: the first one of the worst configuration."""
-        severe = [each for each in self.configurations if each.severity]
-        worst = max(severe, key=lambda each: SEVERITIES.index(each.severity), default=None)
-        return worst.findings[0].finding if worst else None
 
 
 @dataclass(frozen=True)
-class _ExaminedRun:
-    """What is kept of a run while the other runs are read."""
+class _Parts:
+    """What differs between the report of a sweep and that of other runs."""
 
-    run: Run
-    verdict: Verdict
-    course: RunCurves
+    configurations: Sequence[Configuration]
+    places: Mapping[str, int]
+    top: Sequence[Figure]
+    pictures: Sequence[Figure]
+    ranking: Ranking | None = None
+    remarks: Sequence[str] = ()
+    listed: Sequence[ListedRun] = ()
 
 
 def gather(
     store: Store, runs: Sequence[Run], labels: Mapping[str, str], language: str, projection: Projection = "pca"
 ) -> Report:
-    """Gathers a report; `labels` maps run ids to labels, which a sweep takes from its table."""
-    say = words(language)
-    seen = {run.run_id: _examined(run, stored(store, run), language) for run in runs}
-    scored = [run for run in runs if curve(store, run).values]
-    comparison = compare(compared(store, scored, labels), language) if scored else None
-    groups = {line.label: list(line.runs) for line in comparison.lines} if comparison else {}
-    for run in runs:
-        if run not in scored:  # a failed seed joins the other seeds of its row
-            groups.setdefault(labels.get(run.run_id, run.run_id), []).append(run.run_id)
-    by_label = {label: [seen[run_id] for run_id in ids] for label, ids in groups.items()}
-    configurations = [_configuration(store, label, group, say, projection) for label, group in by_label.items()]
-    pictures, configurations = _pictures(by_label, configurations, say)
+    """Gathers a report; `labels` maps run ids to labels, which a sweep takes from its table.
+
+    A sweep with several rows compares methods; other runs have a section per configuration."""
+    seen = {run.run_id: examined(run, stored(store, run), language) for run in runs}
+    found = _gathered(store, seen, labels, language)
+    parts = _of_sweep(found) if sweep_content.is_sweep(found.rows, labels) else _of_runs(found, projection)
+    quoted = _quoted(found, parts)
     return Report(
         language=language,
         what=_named(runs),
-        card=card(store, {each.label: each.runs for each in configurations}, say),
-        comparison=comparison,
-        pictures=pictures,
-        configurations=configurations,
-        search=search_section(store, runs, say),
+        sentence=sentence(quoted, claims(quoted, found.say), found.say),
+        card=card(store, {row.label: row.runs for row in found.rows}, found.say),
+        comparison=found.comparison,
+        top=parts.top,
+        pictures=parts.pictures,
+        configurations=parts.configurations,
+        remarks=parts.remarks,
+        places=parts.places,
+        listed=parts.listed,
+        search=search_section(store, runs, found.say),
     )
 
 
-def _pictures(
-    by_label: Mapping[str, Sequence[_ExaminedRun]], configurations: list[Configuration], say: Say
-) -> tuple[Sequence[Figure], list[Configuration]]:
-    """Figures above the details. A single run moves one of its own figures there."""
-    if sum(map(len, by_label.values())) > 1:
-        courses = {label: [seen.course for seen in group] for label, group in by_label.items()}
-        return overview(courses, say), configurations
+def _gathered(store: Store, seen: Mapping[str, ExaminedRun], labels: Mapping[str, str], language: str) -> _Gathered:
+    runs = [each.run for each in seen.values()]
+    scored = [run for run in runs if curve(store, run).values]
+    table = compared(store, scored, labels) if scored else []
+    comparison = compare(table, language) if scored else None
+    groups = {line.label: list(line.runs) for line in comparison.lines} if comparison else {}
+    finals = {each.curve.run_id: final(each.curve) for each in table}
+    counted = {run_id for ids in groups.values() for run_id in ids}
+    for run in runs:
+        if run not in scored:  # a failed seed joins the other seeds of its row
+            groups.setdefault(labels.get(run.run_id, run.run_id), []).append(run.run_id)
+    rows = sweep_rows({label: [seen[run_id].run for run_id in ids] for label, ids in groups.items()}, labels)
+    kept = {run_id: value for run_id, value in finals.items() if run_id in counted}
+    return _Gathered(store, words(language), rows, seen, kept, comparison)
+
+
+def _of_sweep(found: _Gathered) -> _Parts:
+    drawn = sweep_content.sweep_pictures(found.rows, found.seen, found.finals, found.say)
+    return _Parts(
+        configurations=sweep_content.by_method(found.rows, found.seen),
+        places=sweep_content.places(found.rows),
+        top=drawn.figures[:MOST],
+        pictures=drawn.figures[MOST:],
+        ranking=drawn.ranking,
+        remarks=drawn.remarks,
+        listed=sweep_content.listed(found.rows, found.finals),
+    )
+
+
+def _of_runs(found: _Gathered, projection: Projection) -> _Parts:
+    configurations = [_configuration(found, row, projection) for row in found.rows]
+    places = {row.label: place for place, row in enumerate(found.rows)}
+    courses = {row.label: [found.seen[run.run_id].course for run in row.runs] for row in found.rows}
+    shared = list(method_curves(courses, places, found.say)) if len(found.seen) > 1 else []
+    if len(configurations) > 1:
+        return _Parts(configurations, places, shared[:MOST], shared[MOST:])
     (single,) = configurations
-    first = foremost(single.figures)
-    rest = [figure for figure in single.figures if figure is not first]
-    return [first] if first else [], [replace(single, figures=rest)]
+    top = foremost([*shared, *single.figures], [each.finding for each in single.findings])
+    rest, others = ([figure for figure in figures if figure not in top] for figures in (single.figures, shared))
+    return _Parts([replace(single, figures=rest)], places, top, others)
+
+
+def _quoted(found: _Gathered, parts: _Parts) -> Quoted:
+    runs = [each.run for each in found.seen.values()]
+    fingerprints = {run.partition for run in runs if run.partition}
+    ends = {run.run_id: final_metrics(found.store, run.run_id) for run in runs if run.run_id in found.finals}
+    return Quoted(
+        rows=found.rows,
+        comparison=found.comparison,
+        finals=found.finals,
+        over_users={
+            run.run_id: (100 * ends[run.run_id][f"{run.headline}/low"], 100 * ends[run.run_id][f"{run.headline}/high"])
+            for run in runs
+            if f"{run.headline}/high" in ends.get(run.run_id, {})
+        },
+        partitions={fingerprint: read.partition(found.store, fingerprint) for fingerprint in fingerprints},
+        configurations=parts.configurations,
+        ranking=parts.ranking,
+    )
 
 
 def _named(runs: Sequence[Run]) -> str:
@@ -158,41 +151,17 @@ def _named(runs: Sequence[Run]) -> str:
     return ", ".join(name for name in names if name) or ", ".join(dict.fromkeys(run.name for run in runs))
 
 
-def _examined(run: Run, recorded: Recording, language: str) -> _ExaminedRun:
-    tested = recorded.server(run.headline).finite()
-    headline = tested if len(tested) > 1 else recorded.server(validation_metric(run)).finite()
-    course = RunCurves(run.headline, headline, recorded.mean("lam/used"))
-    return _ExaminedRun(run, examine(recorded, run.config.get("limits"), language), course)
-
-
-def _configuration(
-    store: Store, label: str, group: Sequence[_ExaminedRun], say: Say, projection: Projection
-) -> Configuration:
-    drawn = max(group, key=_badness)
+def _configuration(found: _Gathered, row: SweepRow, projection: Projection) -> Configuration:
+    group = [found.seen[run.run_id] for run in row.runs]
+    worst, store = max(group, key=badness), found.store
+    drawn = worst.run
     return Configuration(
-        label=label,
-        runs=[seen.run for seen in group],
-        findings=_grouped(group),
-        verdict=drawn.verdict,
-        drawn=drawn.run,
-        ranked=rankings(final_metrics(store, drawn.run.run_id), is_stream(drawn.run), say),
-        figures=figures(source(store, drawn.run, stored(store, drawn.run), projection), say),
-        events=read.events(store, drawn.run.run_id),
+        label=row.label,
+        runs=row.runs,
+        findings=grouped(group),
+        verdict=worst.verdict,
+        drawn=drawn,
+        ranked=rankings(final_metrics(store, drawn.run_id), is_stream(drawn), found.say),
+        figures=figures(source(store, drawn, stored(store, drawn), projection), found.say),
+        events=read.events(store, drawn.run_id),
     )
-
-
-def _badness(seen: _ExaminedRun) -> tuple[int, int]:
-    """Sort key: the most severe finding; on ties the smaller seed."""
-    worst = max((SEVERITIES.index(each.severity) for each in seen.verdict.findings), default=-1)
-    return worst, -seen.run.seed
-
-
-def _grouped(group: Sequence[_ExaminedRun]) -> list[GroupedFinding]:
-    """Each finding once, in the order of the worst run."""
-    order = sorted(group, key=_badness, reverse=True)
-    codes = dict.fromkeys(each.code for seen in order for each in seen.verdict.findings)
-    made = {
-        code: [(s.run.run_id, each) for s in order for each in s.verdict.findings if each.code == code]
-        for code in codes
-    }
-    return [GroupedFinding(found[0][1], [run_id for run_id, _ in found]) for found in made.values()]

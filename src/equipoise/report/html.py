@@ -15,9 +15,10 @@ from markupsafe import Markup, escape
 from equipoise import __version__
 from equipoise.diagnose.words import evidence, healing, labels
 from equipoise.report import table
+from equipoise.report.content import Report
 from equipoise.report.draw import draw
 from equipoise.report.figure import Figure
-from equipoise.report.gather import Report
+from equipoise.report.finding_counts import counted
 from equipoise.report.layout import placed, results
 from equipoise.report.palette import colour
 from equipoise.report.words import words
@@ -38,6 +39,7 @@ def html(report: Report) -> str:
         evidence=lambda row: evidence(row, label),
         healing=lambda healed: healing(healed, label),
         placed=placed,
+        counts=counted(report.configurations) if report.is_sweep else [],
         colour=colour,
         chart=lambda figure: _json(_spec(figure, report)),
         style=Markup(_part("page.css")),

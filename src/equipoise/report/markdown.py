@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Iterator
 
 from equipoise import __version__
 from equipoise.diagnose.words import evidence, healing, labels
 from equipoise.report import table
 from equipoise.report.card import CardEntry
-from equipoise.report.figure import BarChart, Figure, Heatmap, LineChart, ScatterChart, thinned
-from equipoise.report.gather import Configuration, GroupedFinding, Report
+from equipoise.report.content import Configuration, GroupedFinding, Report
+from equipoise.report.figure_table import markdown_of, markdown_table, plain
+from equipoise.report.finding_counts import counted
 from equipoise.report.layout import results
 from equipoise.report.words import Say, words
-
-MOST_ROWS = 12
-"""A longer run is shown by this many evenly spaced checkpoints."""
 
 
 def markdown(report: Report) -> str:
@@ -26,6 +22,7 @@ def markdown(report: Report) -> str:
 def _lines(report: Report) -> Iterator[str]:
     say = words(report.language)
     yield f"# {say('title', what=report.what)}\n"
+    yield f"{plain(report.sentence)}\n"
     first = report.first
     summary = (
         say("sick", sick=len(report.sick), n=report.n_runs, first=first.code)
@@ -37,24 +34,29 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _search(report, say)
     if any(each.findings for each in report.configurations):
         yield f"## {say('findings')}\n"
+    if report.is_sweep:
+        yield _counts(report, say)
     for each in report.configurations:
         if each.findings:
             yield from _findings(each, report.language)
     yield f"## {say('protocol')}\n"
-    yield _table(["", ""], [[entry.name, _entry_lines(entry)] for entry in report.card if not entry.is_command])
+    yield markdown_table(["", ""], [[entry.name, _entry_lines(entry)] for entry in report.card if not entry.is_command])
     yield from (_commands(entry) for entry in report.card if entry.is_command)
-    for figure in report.pictures[1:]:
+    for figure in report.pictures:
         yield markdown_of(figure, say)
-    for each in report.configurations:
-        yield from _detail(each, say)
+    yield from (
+        _runs(report, say)
+        if report.is_sweep
+        else (line for each in report.configurations for line in _detail(each, say))
+    )
     yield say("made", version=__version__, n=report.n_runs)
 
 
 def _detail(each: Configuration, say: Say) -> Iterator[str]:
-    yield f"## {_plain(each.label)}\n"
+    yield f"## {plain(each.label)}\n"
     yield f"{say('detail_of', run=each.drawn.run_id, seed=each.drawn.seed)}\n"
     if each.ranked:
-        yield _table(each.ranked.header, each.ranked.rows)
+        yield markdown_table(each.ranked.header, each.ranked.rows)
         yield f"{each.ranked.floor}\n"
     for figure in each.figures:
         yield markdown_of(figure, say)
@@ -67,19 +69,44 @@ def _results(report: Report, say: Say) -> Iterator[str]:
         found = results(report.comparison)
         yield f"## {say('results')}\n"
         cells = [[f"**{cell.text}**" if cell.is_bold else cell.text for cell in row] for row in found.rows]
-        yield _table([say(f"column_{name}") for name in found.columns], cells)
+        yield markdown_table([say(f"column_{name}") for name in found.columns], cells)
         yield f"{report.note}\n"
         yield from (f"{remark}\n" for remark in table.remarks(report.comparison, report.language))
-    for figure in report.pictures[:1]:
+    for figure in report.top:
         yield markdown_of(figure, say)
+    yield from (f"{remark}\n" for remark in report.remarks)
+
+
+def _counts(report: Report, say: Say) -> str:
+    """Findings down, methods across."""
+    sizes = [len(each.runs) for each in report.configurations]
+    rows = [
+        [f"{say(row.finding.severity)} {row.finding.code}"]
+        + [f"{n} / {of}" if n else "–" for n, of in zip(row.counts, sizes, strict=True)]
+        for row in counted(report.configurations)
+    ]
+    return markdown_table([say("finding"), *(each.label for each in report.configurations)], rows) if rows else ""
+
+
+def _runs(report: Report, say: Say) -> Iterator[str]:
+    """The runs of a sweep, with the command that writes the report of each."""
+    yield f"## {say('single_runs')} ({len(report.listed)})\n"
+    header = [say(name) for name in ("column_configuration", "seed", "runs", "status", "column_final", "opens")]
+    yield markdown_table(
+        header,
+        [
+            [each.label, str(each.run.seed), each.run.run_id, say(each.run.status), each.value, f"`{each.command}`"]
+            for each in report.listed
+        ],
+    )
 
 
 def _search(report: Report, say: Say) -> Iterator[str]:
     if report.search is None:
         return
     yield f"## {say('search')}\n"
-    yield from (f"{_plain(sentence)}\n" for sentence in report.search.sentences)
-    yield _table(report.search.header, report.search.rows)
+    yield from (f"{plain(sentence)}\n" for sentence in report.search.sentences)
+    yield markdown_table(report.search.header, report.search.rows)
     for figure in report.search.figures:
         yield markdown_of(figure, say)
 
@@ -95,7 +122,7 @@ def _commands(entry: CardEntry) -> str:
 
 
 def _findings(each: Configuration, language: str) -> Iterator[str]:
-    yield f"### {_plain(each.label)}\n"
+    yield f"### {plain(each.label)}\n"
     for grouped in each.findings:
         yield from _finding(grouped, len(each.runs), language)
 
@@ -118,65 +145,6 @@ def _unexamined(each: Configuration, say: Say) -> Iterator[str]:
     missing = each.verdict.not_examined
     if missing:
         yield f"{say('not_examined')}:\n"
-        yield _table([say("rule"), say("missing")], [[code, ", ".join(what)] for code, what in missing.items()])
+        yield markdown_table([say("rule"), say("missing")], [[code, ", ".join(what)] for code, what in missing.items()])
     if each.verdict.passed:
         yield f"{say('passed')}: {', '.join(each.verdict.passed)}\n"
-
-
-def markdown_of(figure: Figure, say: Say) -> str:
-    """A figure as a heading, its caption and a table."""
-    caption = f"{say(f'caption.{figure.key}')} {figure.note}".strip()
-    return f"### {say(f'figure.{figure.key}')}\n\n{caption}\n\n{_table(*_rows(figure, say))}"
-
-
-def _rows(figure: Figure, say: Say) -> tuple[list[str], list[list[str]]]:
-    match figure:
-        case LineChart():
-            steps = sorted({step for line in figure.lines for step in line.steps})
-            shown = [steps[i] for i in thinned(len(steps), MOST_ROWS)]
-            values = [dict(zip(line.steps, line.values, strict=True)) for line in figure.lines]
-            rows = [[f"**{step}**", *(_number(at.get(step), figure.is_share) for at in values)] for step in shown]
-            levels = [
-                [name, *[_number(level, figure.is_share)] * len(values)]
-                for name, level in figure.bounds.items()
-                if level
-            ]
-            return [figure.x or say("step"), *(line.name for line in figure.lines)], [*rows, *levels]
-        case Heatmap():
-            kept = thinned(len(figure.columns), MOST_ROWS)
-            rows = [
-                [f"**{name}**", *(_number(figure.values[r, c], figure.is_share) for c in kept)]
-                for r, name in enumerate(figure.rows)
-            ]
-            return [f"{figure.y} \\ {figure.x}", *(figure.columns[c] for c in kept)], rows
-        case BarChart():
-            bars: Mapping[str, float] = {**figure.bars, **figure.bounds}
-            return [figure.x, figure.y], [[name, _number(value, figure.is_share)] for name, value in bars.items()]
-        case ScatterChart():
-            return [figure.group, "n", "x", "y"], _centres(figure)
-
-
-def _centres(figure: ScatterChart) -> list[list[str]]:
-    """The centre of each group of points."""
-    rows = []
-    for name in sorted(dict.fromkeys(figure.groups), key=lambda group: (len(group), group)):
-        own = figure.places[[group == name for group in figure.groups]]
-        x, y = own.mean(axis=0)
-        rows.append([name, str(len(own)), _number(x, False), _number(y, False)])
-    return rows
-
-
-def _number(value: float | None, is_share: bool) -> str:
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{100 * value:.2f} %" if is_share else f"{value:.4g}"
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    body = [list(header), ["---"] * len(header), *map(list, rows)]
-    return "\n".join("| " + " | ".join(map(_plain, row)) + " |" for row in body) + "\n"
-
-
-def _plain(text: str) -> str:
-    """Escapes text for a label or cell; line breaks are kept."""
-    return escape(text, quote=False).replace("|", "\\|").replace("\n", "<br>")

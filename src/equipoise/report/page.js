@@ -24,13 +24,33 @@ async function drawAll() {
   document.body.dataset.drawn = places.filter(place => place.querySelector("svg")).length;
   document.body.dataset.errors = errors.join("\n");
 }
-drawAll();
+const ready = drawAll();
 let later, drawnFor = innerWidth;
 addEventListener("resize", () => {
   if (innerWidth === drawnFor) return;
   drawnFor = innerWidth; clearTimeout(later); later = setTimeout(drawAll, 200);
 });
-addEventListener("beforeprint", () => document.querySelectorAll("details.configuration").forEach(part => part.open = true));
+// Everything is printed; what was closed is closed again afterwards.
+const folded = [...document.querySelectorAll("details")];
+let closed = [];
+addEventListener("beforeprint", () => { closed = folded.filter(part => !part.open); closed.forEach(part => { part.open = true; }); });
+addEventListener("afterprint", () => { closed.forEach(part => { part.open = false; }); });
+
+// The button opens every section, and closes them all when they are open.
+const all = document.getElementById("all"), opening = all.textContent;
+const areOpen = () => folded.every(part => part.open);
+all.addEventListener("click", () => { const open = !areOpen(); folded.forEach(part => { part.open = open; }); });
+for (const part of folded) part.addEventListener("toggle", () => { all.textContent = areOpen() ? all.dataset.close : opening; });
+
+// A link into a closed section opens it.
+function reveal() {
+  let at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = at;
+  for (; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  if (target) target.scrollIntoView();
+}
+addEventListener("hashchange", reveal);
+ready.then(reveal);
 
 // A table that is wider than the screen says so, and fades where it goes on.
 function mark(box) {

@@ -3,6 +3,7 @@
 final  = the metric at the last checkpoint
 best   = the test metric at the checkpoint with the highest *validation* metric (the first on ties)
 std    = sample deviation, n − 1
+half   = t(.975, n−1)·std/√n, the half-width of the 95 % interval of the mean
 paired = mean of the per-seed differences ± t(.975, n−1)·std/√n, over common seeds
          rankings: mean over those seeds of each user's difference, with a bootstrap interval over users
 """
@@ -85,15 +86,24 @@ def mean_std(values: Sequence[float]) -> MeanStd:
     return MeanStd(fmean(values), stdev(values) if len(values) > 1 else math.nan, len(values))
 
 
+def half_width(values: Sequence[float]) -> float:
+    """Half of the 95 % interval of the mean; NaN for a single value.
+
+    >>> round(half_width([0.1, 0.2, 0.3]), 4)  # 4.3027 · 0.1 / √3
+    0.2484
+    """
+    n = len(values)
+    return float(stdtrit(n - 1, 0.975)) * stdev(values) / math.sqrt(n) if n > 1 else math.nan
+
+
 def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference | None:
     """The difference ours − theirs, paired by seed; None with fewer than two common seeds."""
     common = sorted(ours.keys() & theirs.keys())
     if len(common) < 2:
         return None
     differences = [ours[seed] - theirs[seed] for seed in common]
-    n, mean = len(common), fmean(differences)
-    half = float(stdtrit(n - 1, 0.975)) * stdev(differences) / math.sqrt(n)
-    return Difference(mean, mean - half, mean + half, n)
+    mean, half = fmean(differences), half_width(differences)
+    return Difference(mean, mean - half, mean + half, len(common))
 
 
 def paired_users(ours: Mapping[int, UserGains], theirs: Mapping[int, UserGains]) -> Difference | None:

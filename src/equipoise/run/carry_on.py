@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from equipoise.core.errors import EquipoiseError, Halted, PluginFailed, StoreError
+from equipoise.core.errors import EquipoiseError, Halted, PluginFailed, StoppedOnRequest, StoreError
 from equipoise.core.notices import NOTICES
 from equipoise.core.plugins import running
 from equipoise.core.stopwatch import WATCH
@@ -21,6 +21,7 @@ from equipoise.run.announce import folder_of
 from equipoise.run.build import Federation, build, make_engine
 from equipoise.run.checkpoint import Keeper
 from equipoise.run.guard import Guard, Reaction
+from equipoise.run.live import LiveProgress
 from equipoise.run.loop import federate
 from equipoise.run.opening import opening
 from equipoise.run.state import Snapshot
@@ -36,8 +37,9 @@ ANNOUNCED = ("checkpoint-damaged", "partition-overlap", "data-note", "feature-ch
 """Kinds of events that are shown when a run starts or resumes."""
 
 
-def carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snapshot, first: int, watch: Watch) -> None:
+def carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snapshot, first: int, shown: Watch) -> None:
     """Take the remaining steps, and record how the run ended."""
+    watch = LiveProgress(store, run_id, snapshot.stopped, shown)
     try:
         watch.begin(run_id, federation, first)
         for recorded in read.events(store, run_id):
@@ -54,6 +56,11 @@ def carry_on(store: Store, run_id: str, federation: Federation, snapshot: Snapsh
     except KeyboardInterrupt:
         write.add_events(store, run_id, [Event("stopped", "by Ctrl-C or SIGTERM")])
         write.finish(store, run_id, "stopped")
+        raise
+    except StoppedOnRequest as asked:
+        write.add_events(store, run_id, [Event("stopped", asked.what)])
+        write.finish(store, run_id, "stopped")
+        look_back(store, run_id)
         raise
     except Halted as error:
         write.finish(store, run_id, "stopped", str(error))
@@ -97,7 +104,7 @@ class Left(NamedTuple):
     first: int
 
 
-def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watch) -> Left | None:
+def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: LiveProgress) -> Left | None:
     """Take steps, committing each, until the run is over or continues under another configuration."""
     with NOTICES.shown_by(watch.note):
         engine = make_engine(left.federation.site)
@@ -121,6 +128,7 @@ def _take_steps(store: Store, run_id: str, left: Left, guard: Guard, watch: Watc
             WATCH.lap("guard")
             if after is not here:
                 return after
+            watch.follow_requests(record.step)
     finally:
         engine.close()
     return None

@@ -34,7 +34,7 @@ def open_store(location: str | Path | None = None, *, patience: float = 30.0) ->
     `patience` is how many seconds to wait for another process's write before raising an error.
     """
     place = str(location if location is not None else default_location())
-    store = _postgres(place, patience) if "://" in place else _sqlite(place, patience)
+    store = as_it_is(place, patience)
     try:
         _bring_up_to_date(store)
         return _with_its_folder(store)
@@ -50,6 +50,11 @@ def open_existing(location: str | None = None) -> Store:
         fix = "`equipoise run` makes it; --store or EQUIPOISE_STORE names another one"
         raise NoSuchRun(f"there is no store at {place}", fix=fix)
     return open_store(place)
+
+
+def as_it_is(place: str, patience: float) -> Store:
+    """Opens an existing store for a look at it: nothing is created or migrated."""
+    return _postgres(place, patience) if "://" in place else _sqlite(place, patience)
 
 
 def _sqlite(place: str, patience: float) -> Store:
@@ -119,4 +124,4 @@ def _is_empty(path: Path) -> bool:
         return True
 
 
-__all__ = ["Store", "default_location", "open_existing", "open_store"]
+__all__ = ["Store", "as_it_is", "default_location", "open_existing", "open_store"]

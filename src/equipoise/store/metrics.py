@@ -21,6 +21,8 @@ OWNER = func.coalesce(tables.metrics.c.client, literal_column(str(SERVER_KEY)))
 """As in the index: the client, or −1 for the server."""
 PIECE = 100_000
 """Rows read at a time."""
+STEPS_AT_ONCE = 2000
+"""Steps that one query names."""
 Int: TypeAlias = NDArray[np.int64]
 Float: TypeAlias = NDArray[np.float64]
 Who: TypeAlias = int | Literal["server", "everyone"]
@@ -88,14 +90,46 @@ def recorded_names(store: Store, run_id: str) -> list[str]:
         return [name for name in connection.scalars(select(every.c.name)) if name is not None]
 
 
+def recorded_steps(store: Store, run_id: str, name: str, after: int = -1) -> list[int]:
+    """The steps at which anybody recorded this number; one look into the index each."""
+    table = tables.metrics.c
+    mine = (table.run_id == run_id, table.name == name)
+    first = select(func.min(table.step).label("step")).where(*mine, table.step > after).cte("steps", recursive=True)
+    following = select(func.min(table.step)).where(*mine, table.step > first.c.step).scalar_subquery()
+    every = first.union_all(select(following).where(first.c.step.is_not(None)))
+    with reading(store) as connection:
+        return [step for step in connection.scalars(select(every.c.step)) if step is not None]
+
+
+def last_recorded(store: Store, run_id: str, name: str) -> int | None:
+    """The last step at which anybody recorded this number."""
+    table = tables.metrics.c
+    query = select(func.max(table.step)).where(table.run_id == run_id, table.name == name)
+    with reading(store) as connection:
+        step: int | None = connection.scalar(query)
+    return step
+
+
+def has_clients(store: Store, run_id: str, names: Sequence[str]) -> list[str]:
+    """Of these numbers those that clients recorded, and not the server alone."""
+    table = tables.metrics.c
+    with reading(store) as connection:
+
+        def is_recorded(name: str) -> bool:
+            mine = (table.run_id == run_id, table.name == name, OWNER >= 0)
+            return connection.scalar(select(table.step).where(*mine).limit(1)) is not None
+
+        return [name for name in names if is_recorded(name)]
+
+
 def final_metrics(store: Store, run_id: str) -> dict[str, float]:
     """The server's final values: {name: value}, all of its last step."""
     names = recorded_names(store, run_id)
     for newest in (last_step, _server_step):  # the first is found at once, and nearly always the server's
         step = newest(store, run_id)
-        found = [] if step is None else server_values(store, run_id, names, [step])
+        found = [] if step is None else values_at(store, run_id, names, [step])
         if found:
-            return {name: value for name, _, value in found}
+            return {name: value for name, _, _, value in found}
     return {}
 
 
@@ -103,24 +137,31 @@ def last_step(store: Store, run_id: str) -> int | None:
     """The step of the newest checkpoint."""
     table = tables.checkpoints.c
     with reading(store) as connection:
-        return connection.scalar(select(func.max(table.step)).where(table.run_id == run_id))
+        step: int | None = connection.scalar(select(func.max(table.step)).where(table.run_id == run_id))
+    return step
 
 
 def _server_step(store: Store, run_id: str) -> int | None:
     table = tables.metrics.c
     with reading(store) as connection:
-        return connection.scalar(select(func.max(table.step)).where(table.run_id == run_id, OWNER == SERVER_KEY))
+        step: int | None = connection.scalar(
+            select(func.max(table.step)).where(table.run_id == run_id, OWNER == SERVER_KEY)
+        )
+    return step
 
 
-def server_values(
-    store: Store, run_id: str, names: Sequence[str], steps: Sequence[int]
-) -> list[tuple[str, int, float]]:
-    """(name, step, value) of the server at these steps, ordered by name and step; found in the index one by one."""
-    table = tables.metrics.c
-    mine = (table.run_id == run_id, table.name.in_(names), table.step.in_(steps), OWNER == SERVER_KEY)
-    query = select(table.name, table.step, table.value).where(*mine).order_by(table.name, table.step)
+def values_at(
+    store: Store, run_id: str, names: Sequence[str], steps: Sequence[int], owners: Sequence[int] = (SERVER_KEY,)
+) -> list[tuple[str, int, int, float]]:
+    """(name, owner, step, value) of some clients, or of the server; every number is found in the index by itself."""
+    table, found = tables.metrics.c, list[tuple[str, int, int, float]]()
+    columns = (table.name, OWNER.label("owner"), table.step, table.value)
     with reading(store) as connection:
-        return [(name, step, value) for name, step, value in connection.execute(query)]
+        for start in range(0, len(steps), STEPS_AT_ONCE):
+            part = table.step.in_(steps[start : start + STEPS_AT_ONCE])
+            mine = (table.run_id == run_id, table.name.in_(names), part, OWNER.in_(owners))
+            found += [tuple(row) for row in connection.execute(select(*columns).where(*mine))]
+    return sorted(found)
 
 
 def _wanted(names: Collection[str], step: int | None, client: Who) -> list[ColumnElement[bool]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from sqlalchemy import RowMapping, select
+from sqlalchemy import ColumnElement, RowMapping, func, select
 
 from equipoise.core.errors import NoSuchRun, StoreError
 from equipoise.core.values import Event
@@ -33,11 +34,24 @@ def runs(
     query = select(table).order_by(table.c.created.desc(), table.c.run_id)
     for column, wanted in ((table.c.name, name), (table.c.sweep, sweep), (table.c.config_hash, config_hash)):
         query = query if wanted is None else query.where(column == wanted)
+    if status is not None:  # `killed` is derived, not stored: its filter comes afterwards
+        query = query.where(table.c.status == ("running" if status == "killed" else status))
     with reading(store) as connection:
         found = connection.execute(query).mappings().all()
-    # `killed` is derived, not stored, so the filter on the status comes afterwards
     everything = [_run(store, row) for row in found]
     return [run for run in everything if status is None or run.status == status]
+
+
+def matching(
+    store: Store, conditions: Sequence[ColumnElement[bool]], *, limit: int, offset: int = 0
+) -> tuple[list[Run], int]:
+    """One page of the runs that meet conditions on the columns of the table `runs`, newest first; and how many do."""
+    table = tables.runs
+    query = select(table).where(*conditions).order_by(table.c.created.desc(), table.c.run_id)
+    with reading(store) as connection:
+        n = connection.scalar(select(func.count()).select_from(table).where(*conditions)) or 0
+        found = connection.execute(query.limit(limit).offset(offset)).mappings().all()
+    return [_run(store, row) for row in found], n
 
 
 def find_run(store: Store, query: str) -> Run:
@@ -160,6 +174,7 @@ __all__ = [
     "find_run",
     "findings",
     "fused",
+    "matching",
     "members",
     "metrics",
     "partition",

@@ -121,6 +121,7 @@ def set_findings(store: Store, run_id: str, findings: Iterable[Mapping[str, Any]
         for rank, each in enumerate(findings)
     ]
     with writing(store) as connection:
+        _change(connection, store, run_id)
         connection.execute(delete(tables.findings).where(tables.findings.c.run_id == run_id))
         _insert(connection, tables.findings, rows)
 

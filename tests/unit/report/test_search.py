@@ -8,8 +8,8 @@ import pytest
 
 from equipoise.report.draw import draw
 from equipoise.report.figure import BarChart, LineChart
+from equipoise.report.figure_table import markdown_of
 from equipoise.report.figures.search import search_figures
-from equipoise.report.markdown import markdown_of
 from equipoise.report.search import SearchResult
 from equipoise.report.search_table import chosen, header, rows
 from equipoise.report.words import words

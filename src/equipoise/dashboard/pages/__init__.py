@@ -1,0 +1,1 @@
+"""The content of each page, as a model whose schema is published at /openapi.json."""
