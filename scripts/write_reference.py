@@ -89,6 +89,11 @@ SWEEP_JSON = [
     ("runs", "run ids, in the order of the grid"),
     ("failed", "[{cell, seed, error}] of the cells that did not finish"),
     ("against, reductions, rows, protocol, findings", "as in `compare`; absent when no cell finished"),
+    ("metric", "with `--search`, and so are all below: name of the score, on validation"),
+    ("best", "{trial, settings, validation, test, test_metric, runs} of the chosen trial; null if none is done"),
+    ("trials", "[{trial, settings, validation, state, seconds, runs, error}], in the order in which they were chosen"),
+    ("importance", "{key: share} of how the scores of finished trials differ; empty for too few trials"),
+    ("budget", "{trials, done, pruned, failed, seeds, seconds, sampler, pruner, search_seed, window}"),
 ]
 DEMO_JSON = [
     ("stories[].title", "of the three stories"),

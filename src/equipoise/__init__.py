@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from equipoise.api.handle import RunHandle
     from equipoise.api.partition import PartitionView, partition
     from equipoise.api.report import report
+    from equipoise.api.search import SearchHandle, search
     from equipoise.api.sweep import SweepHandle, sweep
     from equipoise.api.trackers import import_runs, send
     from equipoise.api.train import resume, run
@@ -78,6 +79,7 @@ HOMES = {
     "api.handle": "RunHandle",
     "api.partition": "PartitionView partition",
     "api.report": "report",
+    "api.search": "SearchHandle search",
     "api.sweep": "SweepHandle sweep",
     "api.trackers": "import_runs send",
     "api.train": "resume run",
@@ -98,10 +100,10 @@ __all__ = [
     "AGGREGATES", "BALANCES", "DATASETS", "ENGINES", "KINDS", "METHODS", "MODELS", "PREDICTS", "RULES", "SPLITTERS",
     "TERMS", "ClientError", "ComparisonTable", "Config", "ConfigError", "DamagedBlob", "DataError", "DeviceLost",
     "Diagnosis", "EngineError", "EquipoiseError", "Finding", "FusedRuns", "Halted", "MissingExtra", "NoSuchRun",
-    "NonFinite", "PartitionError", "PartitionView", "PluginError", "PluginFailed", "RunHandle", "StoppedOnRequest",
-    "StoreError", "SweepHandle", "TrackerError", "UnknownName", "Verdict", "WrongStore", "__version__", "compare",
-    "diagnose", "diagnose_all", "export", "fuse", "import_runs", "open_run", "partition", "report", "resume", "run",
-    "runs", "send", "sweep",
+    "NonFinite", "PartitionError", "PartitionView", "PluginError", "PluginFailed", "RunHandle", "SearchHandle",
+    "StoppedOnRequest", "StoreError", "SweepHandle", "TrackerError", "UnknownName", "Verdict", "WrongStore",
+    "__version__", "compare", "diagnose", "diagnose_all", "export", "fuse", "import_runs", "open_run", "partition",
+    "report", "resume", "run", "runs", "search", "send", "sweep",
 ]  # fmt: skip
 
 

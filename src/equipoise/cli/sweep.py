@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,9 @@ import typer
 from equipoise.cli.compare import Format, print_comparison
 from equipoise.cli.dry_run import DryRun, print_plans
 from equipoise.cli.options import Json, StoreAt, print_json
+from equipoise.cli.search import SearchOptions
 from equipoise.cli.shell import offers
+from equipoise.core.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from equipoise.api.sweep import SweepHandle
@@ -42,6 +45,18 @@ ADDRESS = typer.Option(
     help="With --engine ray: auto, HOST:PORT or ray://HOST:PORT; default: this machine.",
     show_default=False,
 )
+SEARCH = typer.Option("--search", help="optuna: search the ranges of the file instead of a grid.", show_default=False)
+TRIALS = typer.Option("--trials", min=1, help="With --search: how many settings to try, in all.", show_default=False)
+SAMPLER = typer.Option("--sampler", help="With --search: tpe, the default, or random.", show_default=False)
+PRUNER = typer.Option(
+    "--pruner", help="With --search: median ends hopeless runs early, the default; or none.", show_default=False
+)
+SEARCH_SEED = typer.Option(
+    "--search-seed", min=0, help="With --search: seed of what is drawn from the ranges; default: 0.", show_default=False
+)
+PICTURE = typer.Option(
+    "--picture", help="With --search: draw the search to this .svg, .png, .pdf or .html file.", show_default=False
+)
 
 
 def sweep(
@@ -54,6 +69,12 @@ def sweep(
     ] = None,
     engine: Annotated[str | None, ENGINE] = None,
     address: Annotated[str | None, ADDRESS] = None,
+    search: Annotated[str | None, SEARCH] = None,
+    trials: Annotated[int | None, TRIALS] = None,
+    sampler: Annotated[str | None, SAMPLER] = None,
+    pruner: Annotated[str | None, PRUNER] = None,
+    search_seed: Annotated[int | None, SEARCH_SEED] = None,
+    picture: Annotated[Path | None, PICTURE] = None,
     dry_run: DryRun = False,
     form: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.text,
     store: StoreAt = None,
@@ -68,7 +89,22 @@ def sweep(
       equipoise sweep studies/demo -j 2
 
       equipoise sweep fedavg method=fedavg,fedprox alpha=0.05,0.5 --seeds 3
+
+      equipoise sweep ranges.yaml --search optuna --trials 40
     """
+    options = SearchOptions(search, trials, sampler, pruner, search_seed, picture)
+    options.require()
+    if options.search is not None:
+        from equipoise.api.sweep import Workers
+        from equipoise.cli.search import search as run_search
+        from equipoise.run.search.plan import SearchWay, load_search
+
+        if dry_run or form is not Format.text:
+            wrong = "--dry-run" if dry_run else "--format"
+            raise ConfigError([Problem(wrong, "is for a grid; a search has --json")])
+        plan = load_search(source, overrides or [], SearchWay(**options.way), seeds, name)
+        run_search(plan, store, Workers(jobs, engine, address), picture, as_json)
+        return
     from equipoise.run.grid import load_grid
 
     grid = load_grid(source, overrides or [], seeds, name)

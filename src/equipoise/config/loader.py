@@ -28,7 +28,7 @@ from equipoise.core.plugins import preset_folders
 from equipoise.core.registry import suggestion
 
 PRESETS = Path(__file__).parent / "presets"
-SWEEP_KEYS = ("seeds", "base", "scales", "cells", "grid")
+SWEEP_KEYS = ("seeds", "base", "scales", "cells", "grid", "search")
 """Keys that make a file a sweep rather than a run."""
 
 

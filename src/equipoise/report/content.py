@@ -11,6 +11,7 @@ from equipoise.report.card import CardEntry
 from equipoise.report.comparison import Comparison
 from equipoise.report.figure import Figure
 from equipoise.report.rankings import Rankings
+from equipoise.report.search_section import SearchSection
 from equipoise.report.words import words
 from equipoise.store.records import RecordedEvent, Run
 
@@ -79,6 +80,8 @@ class Report:
     """Index in the palette, by row of the table and by configuration."""
     listed: Sequence[ListedRun] = ()
     """The runs of a sweep, whose own pages are not repeated."""
+    search: SearchSection | None = None
+    """How the settings were found, if a search found them."""
 
     @property
     def is_sweep(self) -> bool:

@@ -25,7 +25,7 @@ def lines(figure: LineChart, say: Say) -> Chart:
     curves = plain.mark_line(point=alt.OverlayMarkDef(size=28, filled=True)).encode(
         y=y,
         strokeDash=_dash(figure),
-        tooltip=[alt.Tooltip("line:N", title=" "), alt.Tooltip("step:Q", title=say("step")), value],
+        tooltip=[alt.Tooltip("line:N", title=" "), alt.Tooltip("step:Q", title=figure.x or say("step")), value],
     )
     layers: list[Any] = [curves]
     if any(line.low for line in figure.lines):
@@ -48,7 +48,7 @@ def _x(figure: LineChart, say: Say) -> alt.X:
     steps = sorted({step for line in figure.lines for step in line.steps})
     ticks = {"values": steps} if len(steps) <= FEW_STEPS else {"tickMinStep": 1}
     axis = alt.Axis(format="d", grid=False, labelOverlap="greedy", **ticks)
-    return alt.X("step:Q", title=say("step"), axis=axis, scale=alt.Scale(zero=False, nice=False))
+    return alt.X("step:Q", title=figure.x or say("step"), axis=axis, scale=alt.Scale(zero=False, nice=False))
 
 
 def _y(figure: LineChart, rows: list[dict[str, Any]], field: str) -> alt.Y:

@@ -12,8 +12,8 @@ from equipoise.diagnose.examine import examine
 from equipoise.diagnose.finding import SEVERITIES, Verdict
 from equipoise.diagnose.recording import Curve, Recording
 from equipoise.report.content import GroupedFinding
-from equipoise.report.runs import validation_of
 from equipoise.store.records import Run
+from equipoise.store.validation import validation_metric
 
 OWN = "accuracy/test"
 """Test accuracy of a client's own model."""
@@ -41,7 +41,7 @@ class ExaminedRun:
 
 def examined(run: Run, recorded: Recording, language: str) -> ExaminedRun:
     tested = recorded.server(run.headline).finite()
-    headline = tested if len(tested) > 1 else recorded.server(validation_of(run)).finite()
+    headline = tested if len(tested) > 1 else recorded.server(validation_metric(run)).finite()
     course = RunCurves(run.headline, headline, recorded.mean("lam/used"))
     ends = [curve.values[-1] for curve in (each.finite() for each in recorded.clients(OWN)) if len(curve)]
     return ExaminedRun(run, examine(recorded, run.config.get("limits"), language), course, np.array(ends, np.float64))

@@ -36,6 +36,8 @@ class LineChart:
     key: str
     y: str
     lines: Sequence[ChartLine]
+    x: str = ""
+    """Name of the horizontal axis; checkpoints unless given."""
     is_log: bool = False
     is_share: bool = False
     bounds: Mapping[str, float] = field(default_factory=dict)

@@ -33,7 +33,7 @@ def _rows(figure: Figure, say: Say) -> tuple[list[str], list[list[str]]]:
                 for name, level in figure.bounds.items()
                 if level
             ]
-            return [say("step"), *(line.name for line in figure.lines)], [*rows, *levels]
+            return [figure.x or say("step"), *(line.name for line in figure.lines)], [*rows, *levels]
         case Heatmap():
             kept = thinned(len(figure.columns), MOST_ROWS)
             rows = [

@@ -20,6 +20,7 @@ from equipoise.report.methods import Finals, SweepRow, sweep_rows
 from equipoise.report.rankings import rankings
 from equipoise.report.ranks import Ranking
 from equipoise.report.runs import compared, curve
+from equipoise.report.search_section import search_section
 from equipoise.report.sentence import Quoted, sentence
 from equipoise.report.source import Projection, source
 from equipoise.report.statistics import final
@@ -78,6 +79,7 @@ def gather(
         remarks=parts.remarks,
         places=parts.places,
         listed=parts.listed,
+        search=search_section(store, runs, found.say),
     )
 
 

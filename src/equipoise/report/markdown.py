@@ -31,6 +31,7 @@ def _lines(report: Report) -> Iterator[str]:
     )
     yield f"{summary}\n"
     yield from _results(report, say)
+    yield from _search(report, say)
     if any(each.findings for each in report.configurations):
         yield f"## {say('findings')}\n"
     if report.is_sweep:
@@ -98,6 +99,16 @@ def _runs(report: Report, say: Say) -> Iterator[str]:
             for each in report.listed
         ],
     )
+
+
+def _search(report: Report, say: Say) -> Iterator[str]:
+    if report.search is None:
+        return
+    yield f"## {say('search')}\n"
+    yield from (f"{plain(sentence)}\n" for sentence in report.search.sentences)
+    yield markdown_table(report.search.header, report.search.rows)
+    for figure in report.search.figures:
+        yield markdown_of(figure, say)
 
 
 def _entry_lines(entry: CardEntry) -> str:

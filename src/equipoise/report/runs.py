@@ -16,6 +16,7 @@ from equipoise.report.stream import is_stream, stream
 from equipoise.store import metrics, read
 from equipoise.store.records import Run
 from equipoise.store.transact import Store
+from equipoise.store.validation import validation_metric
 
 RANKED = ("hr@", "ndcg@", "mrr/")
 SHARES = ("accuracy/", "recall/", *RANKED)
@@ -23,17 +24,12 @@ NO_FIGURE = ("/low", "/high", "/over_markov")
 """Suffixes of names that describe a share without being one."""
 
 
-def validation_of(run: Run) -> str:
-    """The metric that selects the best checkpoint of a run."""
-    return "accuracy/validation" if run.headline.startswith("accuracy/") else f"{run.headline}/validation"
-
-
 def curve(store: Store, run: Run, metric: str | None = None) -> HeadlineCurve:
     """A metric of the run, by default its headline, with validation, over the scored checkpoints."""
     name = metric or run.headline
-    rows = metrics.rows(store, run.run_id, names=[name, validation_of(run)], client="server")
+    rows = metrics.rows(store, run.run_id, names=[name, validation_metric(run)], client="server")
     values = {row.step: row.value for row in rows if row.name == name}
-    validation = {row.step: row.value for row in rows if row.name == validation_of(run)}
+    validation = {row.step: row.value for row in rows if row.name == validation_metric(run)}
     if not validation and (is_stream(run) or run.is_imported):  # no checkpoint is selected: the last one counts
         validation = {step: float(step) for step in values}
     steps = sorted(values.keys() & validation.keys())
@@ -81,7 +77,7 @@ def shown(store: Store, run: Run) -> dict[str, Any]:
         "metrics": metrics.final_metrics(store, run.run_id),
         "best": None
         if best is None
-        else {"step": scored.steps[best], "value": scored.values[best], "selected_by": validation_of(run)},
+        else {"step": scored.steps[best], "value": scored.values[best], "selected_by": validation_metric(run)},
         "curve": {"steps": list(scored.steps), "values": list(scored.values), "validation": list(scored.validation)},
         "stream": stream(store, run),
         "bytes": {way: traffic(store, run, way) for way in ("down", "up")},

@@ -90,6 +90,7 @@ def surroundings(federation: Federation, data_path: Path | None) -> dict[str, An
         "data_path": str(folder.expanduser().resolve()) if folder else None,
         "content": federation.judge.content,
         "tested": federation.judge.tested,
+        "choice": federation.judge.choice,
         "predict": federation.method.predict,
         "together": federation.site.together,
         "device": described_device(federation.config),

@@ -14,6 +14,7 @@ from equipoise.core.errors import EquipoiseError
 from equipoise.engine.wire import join_parent, receive, send
 from equipoise.run.announce import Membership
 from equipoise.run.fuse import fuse_one, load_clients
+from equipoise.run.search.trial_run import run_trial
 from equipoise.run.session import resume, start
 from equipoise.run.watch import Nobody
 from equipoise.store import read
@@ -31,7 +32,9 @@ def main() -> None:
 
 
 def run_cell(order: dict[str, Any]) -> dict[str, Any]:
-    """Run or resume one cell; {state, run_id, error, value}."""
+    """Run or resume one cell; {state, run_id, error, value}. The runs of a search answer for themselves."""
+    if "trial" in order:
+        return run_trial(order)
     run_id = order["run_id"]
     folder = Path(order["data_path"]) if order["data_path"] else None
     try:

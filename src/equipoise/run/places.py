@@ -49,18 +49,23 @@ class Contents:
 
 
 def place_of(store: Store, cell: Cell, contents: Contents) -> Place:
-    """The state of a cell: done, interrupted, or not begun.
+    """The state of a cell: done, interrupted, or not begun."""
+    run = run_of(store, cell, contents)
+    if run is None or run.status != "done":
+        return Place(cell, run_id=run.run_id if run else None)
+    value = read.final_metrics(store, run.run_id).get(run.headline)
+    return Place(cell, "done", run.run_id, value=value, is_reused=True)
+
+
+def run_of(store: Store, cell: Cell, contents: Contents) -> Run | None:
+    """The finished run of a cell, or one that can go on.
 
     A run of another machine whose files are not here cannot be resumed: the cell starts again.
     """
     found = runs_of(store, cell.config)
     runs = [run for run in found if run.version == __version__ and run.environment["content"] == contents.of(cell)]
-    for run in runs:
-        if run.status == "done":
-            value = read.final_metrics(store, run.run_id).get(run.headline)
-            return Place(cell, "done", run.run_id, value=value, is_reused=True)
-    here = [run for run in runs if is_here(store, run)]
-    return Place(cell, run_id=here[0].run_id if here else None)
+    usable = [run for run in runs if run.status == "done"] or [run for run in runs if is_here(store, run)]
+    return usable[0] if usable else None
 
 
 def is_here(store: Store, run: Run) -> bool:

@@ -95,12 +95,23 @@ def sent_to_trackers(connection: Connection) -> None:
     connection.exec_driver_sql(f"CREATE TABLE trackers ({columns}, PRIMARY KEY (run_id, tracker, place))")
 
 
+def searches_and_trials(connection: Connection) -> None:
+    """searches: ranges and the way to search them; trials: the settings that were tried, and their scores."""
+    columns = "sweep TEXT PRIMARY KEY, plan TEXT NOT NULL, importance TEXT NOT NULL, created TEXT NOT NULL"
+    connection.exec_driver_sql(f"CREATE TABLE searches ({columns})")
+    trial = "sweep TEXT NOT NULL REFERENCES searches ON DELETE CASCADE, number BIGINT NOT NULL, settings TEXT NOT NULL"
+    states = "state TEXT NOT NULL CHECK (state IN ('running', 'done', 'pruned', 'failed'))"
+    outcome = f"{states}, score DOUBLE PRECISION, seconds DOUBLE PRECISION NOT NULL, runs TEXT NOT NULL, error TEXT"
+    connection.exec_driver_sql(f"CREATE TABLE trials ({trial}, {outcome}, PRIMARY KEY (sweep, number))")
+
+
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001-first-tables": first_tables,
     "0002-facts-and-members": facts_and_members,
     "0003-named-sweeps": named_sweeps,
     "0004-progress-and-requests": progress_and_requests,
     "0005-sent-to-trackers": sent_to_trackers,
+    "0006-searches-and-trials": searches_and_trials,
 }
 
 

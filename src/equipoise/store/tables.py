@@ -11,6 +11,8 @@ members               the runs of a sweep, in the order of its table
 progress              how far the step of a run that goes on has come; gone with its process
 requests              what a run is asked to do at its next checkpoint
 trackers              how far a run was sent to a tracker, and its id there
+searches              the ranges and the way of each search, by the name of its sweep
+trials                the settings that a search tried, and what validation said of them
 facts                 properties of the store itself: where its files are
 migrations            the migrations applied to this database
 """
@@ -201,4 +203,26 @@ trackers = Table(
     Column("place", Text, primary_key=True),
     Column("remote", Text),
     Column("sent", BigInteger),
+)
+
+searches = Table(
+    "searches",
+    metadata,
+    Column("sweep", Text, primary_key=True),
+    Column("plan", Json),
+    Column("importance", Json),
+    Column("created", Text),
+)
+
+trials = Table(
+    "trials",
+    metadata,
+    Column("sweep", Text, primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("settings", Json),
+    Column("state", Text),
+    Column("score", Double),
+    Column("seconds", Double),
+    Column("runs", Json),
+    Column("error", Text),
 )

@@ -17,11 +17,11 @@ from equipoise.dashboard.view import Dashboard, Visitor
 from equipoise.report.comparison import flat_config
 from equipoise.report.examined import RunCurves
 from equipoise.report.figures.method_curves import method_curves
-from equipoise.report.runs import validation_of
 from equipoise.report.words import words
 from equipoise.store import read
 from equipoise.store.metrics import final_metrics
 from equipoise.store.records import Run
+from equipoise.store.validation import validation_metric
 
 MOST_RUNS = 12
 NOT_COMPARED = ("hash/", "rank/", "seconds")
@@ -113,7 +113,7 @@ def _charts(board: Dashboard, runs: Sequence[Run], language: str) -> list[Chart]
     courses = {}
     for run in runs:
         headline = curve_of(board.store, run.run_id, run.headline)
-        shown = headline if len(headline) > 1 else curve_of(board.store, run.run_id, validation_of(run))
+        shown = headline if len(headline) > 1 else curve_of(board.store, run.run_id, validation_metric(run))
         lam = curve_of(board.store, run.run_id, "lam/used", mean=True)
         courses[run.run_id] = [RunCurves(run.headline, shown, lam)]
     places = {label: place for place, label in enumerate(courses)}
