@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import equipoise as eq
 from equipoise.core.errors import EquipoiseError
 from scripts.website.stories import ALPHAS, Story
 
+COVER = "cover.svg"
 LANGUAGES = {"en": "English", "zh": "中文"}
 
 
@@ -29,7 +31,17 @@ def page_of_story(story: Story, store: Path, folder: Path) -> None:
     text += [reports(story, sweep, files), "## Pictures", "Of one run of each row."]
     for label, run in firsts(sweep).items():
         text += [f"### {label}", told(eq.diagnose(run)), pictures(draw(run, files / slug(label)), folder)]
+    cover(story, files)
     (folder / f"{story.name}.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+
+
+def cover(story: Story, files: Path) -> None:
+    """Copy the picture for the front page of the gallery, from the first row that has it."""
+    found = sorted(files.glob(f"*/{story.cover}.svg"))
+    if not found:
+        had = ", ".join(sorted({path.stem for path in files.glob("*/*.svg")}))
+        raise GalleryFailed(f"its runs have no figure '{story.cover}'", where=f"story {story.name}", fix=f"one of {had}")
+    shutil.copyfile(found[0], files / COVER)
 
 
 def firsts(sweep: eq.SweepHandle) -> dict[str, eq.RunHandle]:
@@ -102,13 +114,18 @@ def page_of_partitions(folder: Path) -> None:
 
 
 def contents(stories: Sequence[Story]) -> str:
-    """The front page of the gallery."""
-    lines = [f"* [{story.title}]({story.name}.md). {story.says}" for story in stories]
+    """The front page of the gallery: a picture of each story and what it shows."""
+    shown = [card("partitions", "Who owns what", f"partitions/alpha-{ALPHAS[0]}.svg", "A partition at three skews.")]
+    shown += [card(story.name, story.title, f"{story.name}/{COVER}", story.says) for story in stories]
     return (
         "# Gallery\n\nReports and pictures of real runs on embedded data. The build of this site trained them with the "
         "commands that their pages show; what is written about them is what the diagnosis said.\n\n"
-        "* [Who owns what](partitions.md). A partition at three skews.\n" + "\n".join(lines) + "\n"
+        '<div class="gallery" markdown>\n\n' + "\n\n".join(shown) + "\n\n</div>\n"
     )
+
+
+def card(name: str, title: str, picture: str, says: str) -> str:
+    return f'<div markdown>\n\n[![{title}]({picture})]({name}.md)\n\n**[{title}]({name}.md)** {says}\n\n</div>'
 
 
 def slug(label: str) -> str:

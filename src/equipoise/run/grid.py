@@ -91,8 +91,11 @@ def load_grid(source: str, overrides: Overrides = (), seeds: Any = None, name: s
     rows = {str(label): flat(row or {}) for label, row in named.items()}
     if any("seed" in layer for layer in (common, flat(scale.settings), fixed, axes, *rows.values())):
         raise ConfigError([Problem("seed", "a sweep runs several; give --seeds, a count or a list such as 0,1,7")])
+    chosen = {key: value for key, value in fixed.items() if key.endswith(".name")}
+    settings = {key: value for key, value in fixed.items() if key not in chosen}
     points = [
-        ((label, values), layered(layered(layered(base, row), _point(axes, values)), fixed))
+        # names first, because choosing another name drops the settings that only the old one has
+        ((label, values), layered(layered(layered(layered(base, row), chosen), _point(axes, values)), settings))
         for (label, row), values in product(rows.items(), product(*axes.values()))
     ]
     cells = _cells(points, list(axes), _seeds(plan.get("seeds", 3) if seeds is None else seeds))
