@@ -1,8 +1,8 @@
 """Builds the site of this version, and checks its links.
 
-    python -m scripts.website                     into site/<version>/; other versions in site/ stay
-    python -m scripts.website --version 0.2.0     under that name instead of the changelog's
-    python -m scripts.website --to public         into another folder
+python -m scripts.website                     into site/<version>/; other versions in site/ stay
+python -m scripts.website --version 0.2.0     under that name instead of the changelog's
+python -m scripts.website --to public         into another folder
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import sys
 import time
 from pathlib import Path
 
-from equipoise.core.errors import MissingExtra
 from scripts.check_links import problems
 from scripts.website.gallery import write_gallery
 from scripts.website.library import write_library
 from scripts.website.navigation import navigation
 from scripts.website.pages import ROOT, gather
 from scripts.website.versions import version_of, write_versions
+
+from equipoise.core.errors import MissingExtra
 
 NEEDS_ROOT = "404.html"
 """A page for wrong addresses belongs to the server's root, not to one version; its links would lead nowhere."""

@@ -1,7 +1,7 @@
 """Trains the stories of the gallery, draws their pictures and reports, and writes a page for each.
 
-Runs are kept in a store of the build and found there by the hash of their configuration. What was drawn is kept too,
-under a hash of the configurations and of the source that draws it. So a second build trains and draws nothing.
+Runs are kept in a store for each story, under the hash of its configurations. What was drawn is kept too, under a hash
+of the configurations and of the source that draws it. So a second build trains and draws nothing.
 """
 
 from __future__ import annotations
@@ -9,14 +9,18 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
-import equipoise as eq
-from equipoise.run.grid import load_grid
 from scripts.website.showcase import contents, page_of_partitions, page_of_story
 from scripts.website.stories import ALPHAS, STORIES, Story
 
+import equipoise as eq
+from equipoise.run.grid import load_grid
+
 SOURCES = [Path(eq.__file__).parent, Path(__file__).with_name("showcase.py"), Path(__file__).with_name("stories.py")]
+HASH = 16
+"""Letters of a hash in a name."""
 DRAWN_BY = {".py", ".yaml", ".css", ".js", ".html"}
 """Endings of the files that what is drawn depends on."""
 
@@ -27,7 +31,7 @@ def write_gallery(pages: Path, kept: Path) -> list[str]:
     source = source_hash(SOURCES)
     (pages / "gallery").mkdir()
     made = []
-    for name, key, draw in parts(kept / "runs.db"):
+    for name, key, draw in parts(kept):
         folder = kept / f"{name}-{digest([source, *key])}"
         if not folder.is_dir():
             drawn_into(folder, name, draw)
@@ -37,11 +41,13 @@ def write_gallery(pages: Path, kept: Path) -> list[str]:
     return made
 
 
-def parts(store: Path) -> Iterable[tuple[str, list[str], Callable[[Path], None]]]:
+def parts(kept: Path) -> Iterable[tuple[str, list[str], Callable[[Path], None]]]:
     """Name, what it is made from, and how it is drawn into a folder."""
     yield "partitions", [str(alpha) for alpha in ALPHAS], page_of_partitions
     for story in STORIES:
-        yield story.name, configurations(story), lambda folder, told=story: page_of_story(told, store, folder)
+        hashes = configurations(story)
+        store = kept / f"{story.name}.{digest(hashes)}.db"
+        yield story.name, hashes, partial(page_of_story, story, store)
 
 
 def configurations(story: Story) -> list[str]:
@@ -56,7 +62,7 @@ def drawn_into(folder: Path, name: str, draw: Callable[[Path], None]) -> None:
     shutil.rmtree(begun, ignore_errors=True)
     begun.mkdir()
     draw(begun)
-    for old in folder.parent.glob(f"{name}-*"):
+    for old in folder.parent.glob(f"{name}-{'?' * HASH}"):
         shutil.rmtree(old)
     begun.rename(folder)
 
@@ -69,4 +75,4 @@ def source_hash(sources: Iterable[Path]) -> str:
 
 
 def digest(parts: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:HASH]

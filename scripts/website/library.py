@@ -49,12 +49,14 @@ def of_the_package() -> str:
     errors = [name for name, value in values.items() if inspect.isclass(value) and issubclass(value, EquipoiseError)]
     grouped["More"] = [name for name in others if name not in {*registries, *errors, "RULES"}]
     grouped["Errors"] = errors
-    parts = [section(title, (entry(f"eq.{name}", place_of(name)) for name in names)) for title, names in grouped.items()]
+    parts = [
+        section(title, (entry(f"eq.{name}", place_of(name)) for name in names)) for title, names in grouped.items()
+    ]
     listed = ", ".join(f"`eq.{name}`" for name in [*registries, "RULES"])
     return (
         "# import equipoise as eq\n\nThe functions of the library and what they return, from its docstrings. "
-        "[The library](../reference/api.md) has the same as tables; [in a notebook](../tutorials/in-a-notebook.md) is a "
-        "first tour.\n\n" + "".join(parts) + f"## Registries\n\n{listed}: what can be chosen by name. "
+        "[The library](../reference/api.md) has the same as tables; [in a notebook](../tutorials/in-a-notebook.md) is "
+        "a first tour.\n\n" + "".join(parts) + f"## Registries\n\n{listed}: what can be chosen by name. "
         "[What plugins are made of](plugins.md) describes them.\n"
     )
 

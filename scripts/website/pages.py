@@ -34,7 +34,9 @@ def pages_of(root: Path) -> dict[str, str]:
     docs = root / "docs"
     files = {path.relative_to(root).as_posix() for path in docs.rglob("*") if path.is_file()}
     placed = {name: name.removeprefix("docs/") for name in sorted(files)}
-    notebooks = {name: place.removesuffix(".ipynb") + ".md" for name, place in placed.items() if name.endswith(".ipynb")}
+    notebooks = {
+        name: place.removesuffix(".ipynb") + ".md" for name, place in placed.items() if name.endswith(".ipynb")
+    }
     return placed | notebooks | FRONT
 
 

@@ -7,9 +7,10 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from scripts.website.stories import ALPHAS, Story
+
 import equipoise as eq
 from equipoise.core.errors import EquipoiseError
-from scripts.website.stories import ALPHAS, Story
 
 COVER = "cover.svg"
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -21,7 +22,9 @@ class GalleryFailed(EquipoiseError):
 
 def page_of_story(story: Story, store: Path, folder: Path) -> None:
     """Train what is not trained yet, and write `<name>.md` with its files in `<name>/`."""
-    sweep = eq.sweep(story.preset, dict(story.settings), seeds=story.seeds, name=story.name, store=store, progress=False)
+    sweep = eq.sweep(
+        story.preset, dict(story.settings), seeds=story.seeds, name=story.name, store=store, progress=False
+    )
     if sweep.failed:
         first = sweep.failed[0]
         what = f"cell '{first['cell']}', seed {first['seed']}: {first['error']}"
@@ -40,7 +43,9 @@ def cover(story: Story, files: Path) -> None:
     found = sorted(files.glob(f"*/{story.cover}.svg"))
     if not found:
         had = ", ".join(sorted({path.stem for path in files.glob("*/*.svg")}))
-        raise GalleryFailed(f"its runs have no figure '{story.cover}'", where=f"story {story.name}", fix=f"one of {had}")
+        raise GalleryFailed(
+            f"its runs have no figure '{story.cover}'", where=f"story {story.name}", fix=f"one of {had}"
+        )
     shutil.copyfile(found[0], files / COVER)
 
 
@@ -125,7 +130,7 @@ def contents(stories: Sequence[Story]) -> str:
 
 
 def card(name: str, title: str, picture: str, says: str) -> str:
-    return f'<div markdown>\n\n[![{title}]({picture})]({name}.md)\n\n**[{title}]({name}.md)** {says}\n\n</div>'
+    return f"<div markdown>\n\n[![{title}]({picture})]({name}.md)\n\n**[{title}]({name}.md)** {says}\n\n</div>"
 
 
 def slug(label: str) -> str:

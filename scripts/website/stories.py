@@ -1,4 +1,4 @@
-"""What the gallery shows: small real runs on embedded data. Add a story here, and the next build trains and shows it."""
+"""What the gallery shows: small real runs on embedded data. A story that is added here is trained by the next build."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ STORIES = (
         "runaway",
         "A λ policy that runs away, and the same healed",
         "V12 learns λ without a ceiling: prototypes that start at their anchors have almost no alignment loss, and λ "
-        "grows as its inverse. With `guard=heal` the run notices and applies the remedies of the rules while it goes on.",
+        "grows as its inverse. With `guard=heal` the run notices, and applies the remedies of the rules as it goes on.",
         "etf-align",
         {
             "balance": "v12",

@@ -33,7 +33,9 @@ class Desk:
         given = dict(word.split("=", 1) for word in words if word.startswith("RAY_"))
         program, *arguments = [word for word in words if word not in {f"{key}={value}" for key, value in given.items()}]
         kept = {key: value for key, value in environment(**self.variables, **given).items() if key != "RAY_ADDRESS"}
-        started = command(*arguments) if program == "equipoise" else [str(Path(sys.executable).parent / program), *arguments]
+        started = (
+            command(*arguments) if program == "equipoise" else [str(Path(sys.executable).parent / program), *arguments]
+        )
         with self.log(line).open("wb") as log:
             return subprocess.Popen([*started, *more], cwd=self.folder, env=kept, stdout=log, stderr=log)
 

@@ -25,7 +25,10 @@ ELSEWHERE = {
     "why-did-it-fail.md": "tests/docs/test_tutorials.py::test_the_report_on_one_page",
 }
 """Where the commands of `text` blocks are run."""
-NEEDS_CIFAR = {"equipoise sweep studies/why-v10-fails scale=small --seeds 1", "equipoise diagnose V10_RUN --against V9_RUN"}
+NEEDS_CIFAR = {
+    "equipoise sweep studies/why-v10-fails scale=small --seeds 1",
+    "equipoise diagnose V10_RUN --against V9_RUN",
+}
 """Real data and twenty minutes, as the page says; `make study` runs them."""
 
 
@@ -49,7 +52,12 @@ def test_a_killed_run_goes_on_to_the_same_numbers(tmp_path: Path) -> None:
     assert killed.startswith("kill -9 ")
     arguments = started.removeprefix("equipoise ").split()
     process = subprocess.Popen(
-        command(*arguments), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command(*arguments),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stderr is not None
     while not process.stderr.readline().startswith("round 2/"):

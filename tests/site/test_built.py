@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from scripts.check_links import problems, read
 from scripts.website.versions import write_versions
+
 from tests.commands import PATIENCE
 from tests.docs.documents import DOCS, ROOT
 
@@ -142,7 +142,7 @@ def test_the_reader_can_change_the_version(tab: Any, address: str, site: Path) -
     write_versions(site)
     tab.goto(address)
     tab.wait_for_url("**/0.1.0/index.html")
-    tab.locator(".md-version__current").hover()
+    tab.locator(".md-version__current").focus()
     assert tab.locator(".md-version__link").all_inner_texts() == ["dev", "0.1.0"]
     tab.locator(".md-version__link", has_text="dev").click()
     tab.wait_for_url("**/dev/**")

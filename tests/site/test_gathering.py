@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-
-import equipoise
 from scripts.website.library import of_the_package
 from scripts.website.navigation import navigation
 from scripts.website.pages import ROOT, gather, relinked
 from scripts.website.stories import STORIES
 from scripts.website.versions import version_of, write_versions
+
+import equipoise
 from tests.docs.documents import DOCS
 
 
@@ -43,7 +43,9 @@ def test_every_page_of_docs_is_in_the_navigation_once(pages: Path) -> None:
 
 def test_links_between_files_become_links_between_pages() -> None:
     placed = {"README.md": "index.md", "docs/index.md": "start.md", "docs/howto/a.md": "howto/a.md"}
-    assert relinked("[a](docs/howto/a.md#b) [s](docs/index.md)", "README.md", placed) == "[a](howto/a.md#b) [s](start.md)"
+    assert (
+        relinked("[a](docs/howto/a.md#b) [s](docs/index.md)", "README.md", placed) == "[a](howto/a.md#b) [s](start.md)"
+    )
     assert relinked("[r](../../README.md)", "docs/howto/a.md", placed) == "[r](../index.md)"
     assert relinked("[w](https://example.org/docs/index.md) [p](#b)", "README.md", placed) == (
         "[w](https://example.org/docs/index.md) [p](#b)"

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from scripts.check_links import problems
+
 from tests.docs.documents import ROOT
 
 HEAD = '<!doctype html><html><head><title>x</title><link rel="canonical" href="https://example.org/a.html"></head>'
@@ -46,7 +46,10 @@ def test_a_site_in_order_has_no_problem(site: Path) -> None:
         ('<img src="gone.png">', "gone.png: no such file"),
         ('<img srcset="picture.svg 1x, gone.png 2x">', "gone.png: no such file"),
         ('<a href="../../secret.html">', "../../secret.html: leads out of the site"),
-        ('<script src="https://cdn.example.org/x.js"></script>', "https://cdn.example.org/x.js: is loaded from the web"),
+        (
+            '<script src="https://cdn.example.org/x.js"></script>',
+            "https://cdn.example.org/x.js: is loaded from the web",
+        ),
         ('<link rel="preconnect" href="//fonts.example.org">', "//fonts.example.org: is loaded from the web"),
         ('<a href="https://nowhere">', "https://nowhere: is no address"),
         ('<a href="htps://example.org">', "htps://example.org: is no address"),
