@@ -32,20 +32,20 @@ def page_of_story(story: Story, store: Path, folder: Path) -> None:
     files = folder / story.name
     text = [f"# {story.title}", story.says, f"```text\n{story.command}\n```", sweep.comparison.to_markdown()]
     text += [reports(story, sweep, files), "## Pictures", "Of one run of each row."]
-    for label, run in firsts(sweep).items():
+    runs = firsts(sweep)
+    for label, run in runs.items():
         text += [f"### {label}", told(eq.diagnose(run)), pictures(draw(run, files / slug(label)), folder)]
-    cover(story, files)
+    cover(story, files, runs)
     (folder / f"{story.name}.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
 
-def cover(story: Story, files: Path) -> None:
+def cover(story: Story, files: Path, rows: Iterable[str]) -> None:
     """Copy the picture for the front page of the gallery, from the first row that has it."""
-    found = sorted(files.glob(f"*/{story.cover}.svg"))
+    found = [path for row in rows if (path := files / slug(row) / f"{story.cover}.svg").is_file()]
     if not found:
         had = ", ".join(sorted({path.stem for path in files.glob("*/*.svg")}))
-        raise GalleryFailed(
-            f"its runs have no figure '{story.cover}'", where=f"story {story.name}", fix=f"one of {had}"
-        )
+        what = f"its runs have no figure '{story.cover}'"
+        raise GalleryFailed(what, where=f"story {story.name}", fix=f"one of {had}")
     shutil.copyfile(found[0], files / COVER)
 
 

@@ -41,14 +41,16 @@ def write_versions(site: Path) -> None:
         for name in versions
     ]
     (site / "versions.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
-    (site / "index.html").write_text(forward(f"{latest}/index.html"), encoding="utf-8")
+    (site / "index.html").write_text(forward(latest), encoding="utf-8")
 
 
-def forward(target: str) -> str:
-    """A page that sends its reader on."""
-    place = escape(target, quote=True)
+def forward(version: str) -> str:
+    """A page that sends its reader on to the front page of a version."""
+    folder = escape(version, quote=True)
+    place = f"{folder}/index.html"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Equipoise</title>\n'
+        f'<link rel="icon" href="{folder}/assets/balance.svg">\n'
         f'<meta http-equiv="refresh" content="0; url={place}">\n</head>\n'
         f'<body><p><a href="{place}">The documentation of Equipoise</a></p></body>\n</html>\n'
     )
