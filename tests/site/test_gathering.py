@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+from scripts.website.__main__ import html
 from scripts.website.library import of_the_package
 from scripts.website.navigation import navigation
 from scripts.website.pages import ROOT, gather, relinked
+from scripts.website.showcase import COVER, GalleryFailed, cover
 from scripts.website.stories import STORIES
 from scripts.website.versions import version_of, write_versions
 
 import equipoise
+from equipoise.core.errors import MissingExtra
 from tests.docs.documents import DOCS
 
 
@@ -89,3 +93,24 @@ def test_the_commands_of_the_gallery_are_those_of_its_runs() -> None:
         words = story.command.split()
         assert words[:3] == ["equipoise", "sweep", story.preset]
         assert [word.split("=")[0] for word in words if "=" in word] == list(story.settings)
+
+
+def test_the_cover_of_a_story_is_a_figure_of_its_first_row_that_has_it(tmp_path: Path) -> None:
+    story = STORIES[0]
+    for row, figure in (("b", story.cover), ("c", story.cover), ("a", "losses")):
+        (tmp_path / row).mkdir()
+        (tmp_path / row / f"{figure}.svg").write_text(f"{row} {figure}", encoding="utf-8")
+    cover(story, tmp_path, ["a", "c", "b"])
+    assert (tmp_path / COVER).read_text(encoding="utf-8") == f"c {story.cover}"
+    with pytest.raises(GalleryFailed, match=f"no figure '{story.cover}'") as caught:
+        cover(story, tmp_path, ["a"])
+    assert "losses" in caught.value.fix
+
+
+def test_without_the_packages_of_the_site_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mkdocs.commands.build", None)
+    with pytest.raises(MissingExtra) as caught:
+        html(tmp_path, tmp_path)
+    assert "equipoise[docs]" in caught.value.fix
