@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # two processes; the tests of a file stay together, because they share what was trained for them
 PYTEST := scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 10
 
-.PHONY: setup demo test test-all test-slow test-ray test-flower test-trackers test-arithmetic test-device lint format bench bench-rivals docs golden kill-test study study-rec package try-wheel test-package release clean
+.PHONY: setup demo test test-all test-slow test-ray test-flower test-trackers test-arithmetic test-device lint format bench bench-rivals docs site golden kill-test study study-rec package try-wheel test-package release clean
 
 setup: $(VENV)/.ready
 
@@ -82,6 +82,10 @@ $(RIVALS)/.ready: pyproject.toml constraints.txt
 docs: setup            ## write docs/reference and the picture of the rooms from the code
 	$(BIN)/python scripts/write_reference.py
 	$(BIN)/python -m scripts.draw_house
+
+site: setup            ## the documentation as a site in site/<version>/, older versions stay; checks every link
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,postgres,docs]'
+	$(BIN)/python -m scripts.website
 
 golden: setup          ## rewrite the golden curves; review the diff, note it under "Numbers"
 	$(BIN)/python -m pytest tests/golden --rewrite-golden

@@ -2,7 +2,8 @@
 
 Every document has a folder of its own, as its reader would. A YAML block whose first line ends in
 `equipoise run x.yaml` or `equipoise sweep x.yaml` is saved there as x.yaml. A Python block whose first line is
-`# python x.py` is run there first. Blocks marked `text` are not run.
+`# python x.py` is run there first; one whose first line is `# save as x.py` is saved there. Blocks marked `text` are
+not run.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ SLOW = {
     "write-a-preset.md",
     "use-all-cores.md",
     "first-run.md",
+    "own-data.md",
+    "own-method.md",
 }
 """Pages whose commands have tests of their own: run with -m slow."""
 PAGES = [pytest.param(path, marks=pytest.mark.slow if path.name in SLOW else ()) for path in SHELL]
@@ -46,18 +49,26 @@ SMALL = ["data.limit=200", "model=mlp", "rounds=1", "partition.clients=3"]
 @pytest.mark.usefixtures("own_plugins")
 @pytest.mark.parametrize("document", PAGES, ids=name_of)
 def test_shell_blocks_run(document: Path, tmp_path: Path) -> None:
-    for block in blocks(document, "yaml"):
-        file = re.search(r"equipoise (?:run|sweep) (\S+\.yaml)$", block.text.splitlines()[0])
-        if file:
-            (tmp_path / file[1]).write_text(block.text, encoding="utf-8")
-    for block in blocks(document, "python"):
-        if block.text.startswith("# python "):
-            subprocess.run([sys.executable, "-c", block.text], cwd=tmp_path, timeout=PATIENCE, check=True)
+    prepare(document, tmp_path)
     for block in blocks(document, "sh"):
         assert block.text.startswith("equipoise "), "a block that is not ours to run is marked `text`"
         run_lines(tmp_path, block.text)
     if document == README:
         assert warnings_in(tmp_path) == [], "what a newcomer tries first ends in a warning"
+
+
+def prepare(document: Path, folder: Path) -> None:
+    """Do in that folder what a page asks for before its commands: files to save, Python to run."""
+    for block in blocks(document, "yaml"):
+        file = re.search(r"equipoise (?:run|sweep|join .*) (\S+\.yaml)$", block.text.splitlines()[0])
+        if file:
+            (folder / file[1]).write_text(block.text, encoding="utf-8")
+    for block in blocks(document, "python"):
+        first = block.text.splitlines()[0]
+        if first.startswith("# save as "):
+            (folder / first.removeprefix("# save as ")).write_text(block.text, encoding="utf-8")
+        if first.startswith("# python "):
+            subprocess.run([sys.executable, "-c", block.text], cwd=folder, timeout=PATIENCE, check=True)
 
 
 def test_the_python_of_the_readme_runs(

@@ -67,8 +67,8 @@ def resume(
     Args:
         run: a run, its id, the beginning of one, or "latest".
         rounds: makes the run longer: the total number of rounds, or "+20" for twenty more. A finished run is resumed,
-        too. From there on, schedules are counted over the new number of rounds; without schedules the numbers are
-        those of a run of that length.
+            too. From there on, schedules are counted over the new number of rounds; without schedules the numbers are
+            those of a run of that length.
         device: another device than the one that the run began on; the last bits will differ, and an event says so.
         engine: another engine, by name or with its settings, as in {"name": "ray", "address": "auto"}; the numbers are
             the same, and an event says so.

@@ -65,8 +65,11 @@ def load_grid(source: str, overrides: Overrides = (), seeds: Any = None, name: s
         raise ConfigError([Problem("cells", message)], where=str(file.path))
     rows = {str(label): flat(row or {}) for label, row in named.items()}
     file.refuse_seed(axes, *rows.values())
+    chosen = {key: value for key, value in file.fixed.items() if key.endswith(".name")}
+    settings = {key: value for key, value in file.fixed.items() if key not in chosen}
     points = [
-        ((label, values), layered(layered(layered(file.base, row), point(axes, values)), file.fixed))
+        # names first, because choosing another name drops the settings that only the old one has
+        ((label, values), layered(layered(layered(layered(file.base, row), chosen), point(axes, values)), settings))
         for (label, row), values in product(rows.items(), product(*axes.values()))
     ]
     cells = _cells(points, list(axes), listed_seeds(file.plan.get("seeds", 3) if seeds is None else seeds))

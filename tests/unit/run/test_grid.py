@@ -108,6 +108,15 @@ def test_another_name_on_an_axis_drops_what_it_does_not_have():
     assert not hasattr(grid.cells[1].config.partition, "alpha")
 
 
+def test_an_axis_of_a_setting_that_only_the_chosen_method_has():
+    """`sweep fedavg method=fedprox mu=0.1,0.5` was refused: the name was applied last and dropped μ."""
+    for settings in (["method=fedprox", "mu=0.1,0.5"], ["mu=0.1,0.5", "method=fedprox"]):
+        methods = [cell.config.method for cell in load_grid("fedavg", settings, 1).cells]
+        assert [(method.name, method.mu) for method in methods] == [("fedprox", 0.1), ("fedprox", 0.5)]
+    methods = [cell.config.method for cell in load_grid("fedavg", ["method=fedprox,ditto", "rounds=2"], 1).cells]
+    assert [method.name for method in methods] == ["fedprox", "ditto"]
+
+
 def test_a_list_in_brackets_is_a_value_not_an_axis():
     assert said(problems("fedavg", "rounds=[1,2]"), "rounds: ")
 
