@@ -124,9 +124,9 @@ def test_not_a_database(equipoise: Equipoise, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_ends_the_run_and_loses_nothing(equipoise: Equipoise, tmp_path: Path) -> None:
-    """The largest file is limited to 200 kB while the run goes on: the database outgrows it."""
-    arguments = ("run", "fedavg", *TINY, "rounds=20")
-    limited = ["bash", "-c", 'ulimit -f 200; exec "$@"', "limited", *command(*arguments)]
+    """The largest file is limited to 400 kB while the run goes on: the database outgrows it."""
+    arguments = ("run", "fedavg", *TINY, "rounds=60")
+    limited = ["bash", "-c", 'ulimit -f 400; exec "$@"', "limited", *command(*arguments)]
     done = subprocess.run(
         limited, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
     )

@@ -43,8 +43,9 @@ READ = {
     ("run", "fedavg", "rounds=0", "alhpa=1"): 2,
     ("resume", "--rounds"): 2,
 }
-WORK = {"run", "sweep", "resume", "fuse", "new", "join", "federation", "doctor"}
-"""Each has a process of its own below; `new` in `test_plugins`, `doctor` in `test_doctor`."""
+WORK = {"run", "sweep", "resume", "fuse", "new", "join", "federation", "doctor", "serve", "import"}
+"""Each has a process of its own below; `new` in `test_plugins`; `doctor`, `serve` and `import` in tests of their name,
+and in the shell blocks of their pages."""
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ def test_few_rendered_pages_are_kept(own: Visits, monkeypatch: pytest.MonkeyPatc
         kept.append(len(self._kept))
         return body
 
-    monkeypatch.setattr(answer.Known, "_done", counted)
+    monkeypatch.setattr(answer.AnswerCache, "_done", counted)
     for number in range(10):
         own.stranger.get(f"/?text={number}", headers=PART)
     assert max(kept) == 3

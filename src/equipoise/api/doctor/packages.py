@@ -21,6 +21,7 @@ EXTRAS = {
     "serve": "the live dashboard: `equipoise serve`",
     "track": "results in TensorBoard, MLflow, Weights & Biases",
     "search": "a search for settings: `equipoise sweep --search optuna`",
+    "docs": "the documentation as a site: `make site`",
     "features": "item features from text and images: `equipoise features`",
     "pandas": "tables as pandas frames, and pandas frames to diagnose",
     "dp": "accounting of differential privacy",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from equipoise.core.errors import MissingExtra
 from equipoise.core.streams import stream_seed
 from equipoise.run.search.plan import SearchPlan
-from equipoise.run.search.space import SearchAxis, SearchChoice, SearchRange, Settings
+from equipoise.run.search.space import SearchAxis, SearchChoice, Settings
 from equipoise.store.searches import TrialState
 
 if TYPE_CHECKING:
@@ -110,7 +110,9 @@ def _frozen(plan: SearchPlan, known: Sequence[Outcome]) -> list[optuna.trial.Fro
     return [
         optuna.trial.create_trial(
             state=state[each.state],
-            params={key: _parameter(plan.space[key], value) for key, value in each.settings.items()},
+            params={
+                key: _parameter(plan.space[key], distributions[key], value) for key, value in each.settings.items()
+            },
             distributions=distributions,
             value=each.score if each.state == "done" else None,
             intermediate_values=dict(each.curve) if each.state in {"done", "pruned"} else {},
@@ -137,8 +139,11 @@ def _value(axis: SearchAxis, drawn: Any) -> Any:
     return axis.values[drawn] if isinstance(axis, SearchChoice) else axis.rounded(drawn)
 
 
-def _parameter(axis: SearchRange | SearchChoice, value: Any) -> Any:
-    return axis.values.index(value) if isinstance(axis, SearchChoice) else value
+def _parameter(axis: SearchAxis, distribution: optuna.distributions.BaseDistribution, value: Any) -> Any:
+    """The setting as Optuna knows it; rounding may have led past the last step, which Optuna makes the end."""
+    if isinstance(axis, SearchChoice):
+        return axis.values.index(value)
+    return min(value, getattr(distribution, "high", value))
 
 
 @contextmanager
