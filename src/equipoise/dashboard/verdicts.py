@@ -1,11 +1,12 @@
 """The findings of a run: those that were stored at its end, or, while it goes on, those of the live rules so far.
 
-A run that goes on is examined as its guard would: the server's numbers and those of the first clients, about twenty
-times in all. What was read is kept, so that a new checkpoint costs only its own numbers.
+A run that goes on is examined as its guard would: the server's numbers and those of the first clients, again whenever
+it has grown by a fifth or by a twentieth of its plan. What was read is kept: a new checkpoint costs its own numbers only.
 """
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,8 +22,10 @@ from equipoise.store.metrics import recorded_names, values_at
 from equipoise.store.records import Run
 from equipoise.store.transact import Store
 
-LOOKS, WATCHED, NUMBERS = 20, 20, 150_000
-"""Examinations of a run that goes on; clients that are looked at, fewer where that would be more numbers than these."""
+LOOKS, GROWTH = 20, 1.2
+"""A run is looked at again after a twentieth of its checkpoints, and before that when it has so many times as many."""
+WATCHED, NUMBERS = 20, 150_000
+"""Clients that are looked at; fewer where that would be more numbers than these."""
 KEPT = 64
 """Runs whose numbers are kept."""
 
@@ -84,4 +87,4 @@ class Verdicts:
 def _due(run: Run, last: int | None) -> int:
     """Changes when the run has gone on far enough to look again."""
     steps = int(run.config.get("rounds") or run.config.get("checkpoints") or LOOKS)
-    return -1 if last is None else (last + 1) // max(1, steps // LOOKS)
+    return -1 if last is None else (last + 1) // max(1, steps // LOOKS) + int(math.log(last + 1, GROWTH))

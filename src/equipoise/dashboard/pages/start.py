@@ -7,6 +7,9 @@ from pydantic import BaseModel, Field
 from equipoise.dashboard.actions import Job, presets
 from equipoise.dashboard.view import Dashboard, Visitor
 
+STOPPED = 130
+"""The exit code of a run that was stopped."""
+
 
 class ShownJob(BaseModel):
     """A command that was started from a page."""
@@ -14,7 +17,7 @@ class ShownJob(BaseModel):
     number: int
     what: str
     state: str
-    """running, done, or failed."""
+    """running, done, stopped, or failed."""
     exit_code: int | None
     run_id: str | None
     output: str
@@ -46,5 +49,5 @@ def start_page(board: Dashboard, visitor: Visitor) -> StartPage:
 
 def shown_job(job: Job) -> ShownJob:
     code = job.exit_code
-    state = "running" if code is None else "done" if code == 0 else "failed"
+    state = "running" if code is None else {0: "done", STOPPED: "stopped"}.get(code, "failed")
     return ShownJob(number=job.number, what=job.what, state=state, exit_code=code, run_id=job.run_id, output=job.output)
