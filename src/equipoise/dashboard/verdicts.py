@@ -1,7 +1,7 @@
 """The findings of a run: those that were stored at its end, or, while it goes on, those of the live rules so far.
 
 A run that goes on is examined as its guard would: the server's numbers and those of the first clients, again whenever
-it has grown by a fifth or by a twentieth of its plan. What was read is kept: a new checkpoint costs its own numbers only.
+it has grown by a fifth or by a twentieth of its plan. What was read is kept: only new numbers are read.
 """
 
 from __future__ import annotations
