@@ -175,8 +175,9 @@ def federation_of() -> Callable[[Config], Federation]:
 
 def is_installed(name: str) -> bool:
     """Whether a module is Python's or an installed library's; some of these cannot be imported a second time."""
-    file = getattr(sys.modules[name], "__file__", None) or ""
-    return file.startswith((sys.prefix, sys.base_prefix))
+    module = sys.modules[name]
+    places = [getattr(module, "__file__", None) or "", *getattr(module, "__path__", ())]  # google has a path only
+    return any(place.startswith((sys.prefix, sys.base_prefix)) for place in places)
 
 
 @pytest.fixture
