@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NoReturn
 
 import numpy as np
@@ -176,8 +176,9 @@ def federation_of() -> Callable[[Config], Federation]:
 def is_installed(name: str) -> bool:
     """Whether a module is Python's or an installed library's; some of these cannot be imported a second time."""
     module = sys.modules[name]
-    places = [getattr(module, "__file__", None) or "", *getattr(module, "__path__", ())]  # google has a path only
-    return any(place.startswith((sys.prefix, sys.base_prefix)) for place in places)
+    path = getattr(module, "__path__", None)  # a namespace package, such as google, has no file
+    places = [getattr(module, "__file__", None), *(path if isinstance(path, Iterable) else ())]
+    return any(str(place).startswith((sys.prefix, sys.base_prefix)) for place in places)
 
 
 @pytest.fixture

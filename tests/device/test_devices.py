@@ -26,6 +26,8 @@ from tests.device.conftest import assert_close, on
 from tests.e2e.conftest import TINY, asked, within_a_round
 from tests.sim import environment
 
+pytestmark = pytest.mark.slow
+
 RUN = ("fedavg", *TINY, "rounds=2", "data.test_limit=60")
 
 

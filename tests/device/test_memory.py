@@ -23,6 +23,8 @@ from tests.conftest import numbers, tiny
 from tests.device.conftest import assert_close, on
 from tests.e2e.conftest import asked
 
+pytestmark = pytest.mark.slow
+
 ALIKE = ("partition.clients=8", "partition.alpha=1000", "data.limit=320", "model.hidden=256")
 """Eight clients of about equal size; the weights of one take 200 kB."""
 EIGHT = (*ALIKE, "engine.together=8")

@@ -13,6 +13,8 @@ from tests.conftest import for_images, needs, one_shot, tiny, under
 from tests.device.conftest import assert_close, on
 from tests.golden.test_curves import HISTORIES, RECOMMENDERS
 
+pytestmark = pytest.mark.slow
+
 TWO_VIEWS = ("client.augment=two-view", "client.clip=1.0")
 
 

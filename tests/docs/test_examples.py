@@ -40,6 +40,13 @@ SLOW = {
     "first-run.md",
     "own-data.md",
     "own-method.md",
+    "resume.md",
+    "use-a-backbone.md",
+    "learn-in-one-upload.md",
+    "recommend.md",
+    "data.md",
+    "search-settings.md",
+    "install.md",
 }
 """Pages whose commands have tests of their own: run with -m slow."""
 PAGES = [pytest.param(path, marks=pytest.mark.slow if path.name in SLOW else ()) for path in SHELL]

@@ -8,8 +8,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from equipoise import __version__
 from tests.e2e.conftest import Equipoise
+
+pytestmark = pytest.mark.slow
 
 
 def beside(folder: Path) -> str:

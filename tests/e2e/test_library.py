@@ -9,10 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from equipoise.store import read
 from equipoise.store.database import open_store
 from tests.commands import PATIENCE, environment
 from tests.e2e.conftest import TINY, Equipoise
+
+pytestmark = pytest.mark.slow
 
 SETTINGS = "{'data.limit': 200, 'model': 'mlp', 'client.epochs': 1, 'partition.clients': 4}"
 

@@ -13,9 +13,10 @@ from tests.commands import run_here
 from tests.e2e.conftest import TINY
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium on this machine; scripts/get-chromium installs it"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine; scripts/get-chromium installs it"),
+]
 CLOSED = "[...document.querySelectorAll('details')].filter(part => !part.open).length"
 
 

@@ -14,6 +14,8 @@ import pytest
 from tests.commands import PATIENCE
 from tests.e2e.conftest import Equipoise, command, environment
 
+pytestmark = pytest.mark.slow
+
 RANGES = """
 preset: fedavg
 base: {data.limit: 200, model: mlp, rounds: 4, partition.clients: 3}

@@ -18,6 +18,8 @@ from tests.commands import PATIENCE
 from tests.e2e.conftest import TINY, command, environment
 from tests.unit.store.conftest import POSTGRES, location, postgres_url  # noqa: F401 (fixtures)
 
+pytestmark = pytest.mark.slow
+
 CELLS = 6
 
 

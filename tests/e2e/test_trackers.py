@@ -14,6 +14,8 @@ from equipoise.store.database import open_store
 from equipoise.store.metrics import metrics
 from tests.e2e.conftest import TINY, Equipoise
 
+pytestmark = pytest.mark.slow
+
 RUN = ["run", "fedavg", *TINY, "rounds=3"]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from equipoise.dashboard.actions import Actions
 from equipoise.dashboard.view import Dashboard
 from equipoise.store import read
@@ -11,6 +13,8 @@ from equipoise.store.database import open_store
 
 from .test_actions import SMALL
 from .visits import ACTING, Visits, until
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_started_run_appears_stops_and_resumes_to_the_same_numbers(own: Visits, board: Dashboard) -> None:

@@ -16,6 +16,8 @@ from tests.conftest import one_shot, tiny
 
 from .conftest import WAYS, accuracy, listed, recorded, run_of, test_samples
 
+pytestmark = pytest.mark.slow
+
 ELSEWHERE = """
 import importlib.abc, json, sys
 from pathlib import Path

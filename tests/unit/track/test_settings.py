@@ -12,6 +12,8 @@ from equipoise.config.loader import flat, load
 from equipoise.track.settings import is_ours, whole
 from tests.unit.track.test_sources import mlruns
 
+pytestmark = pytest.mark.slow
+
 KEYS = sorted({*flat(load("fedavg").config.model_dump()), "data.split", "data.users", "server.sums", "balance.lam_max"})
 
 

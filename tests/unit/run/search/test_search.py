@@ -25,6 +25,8 @@ from tests.unit.run.conftest import Breaks
 
 from .conftest import Planned, WorkersHere
 
+pytestmark = pytest.mark.slow
+
 LR = "client.lr: {low: 1e-4, high: 1.0, log: true}"
 
 
