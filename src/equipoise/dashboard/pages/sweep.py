@@ -1,4 +1,7 @@
-"""One sweep while it goes on: a row per configuration, a cell per seed, and the comparison of what is done."""
+"""One sweep while it goes on: a row per configuration, a cell per seed, and the comparison of what is done.
+
+Of a search, every trial shows what validation says of it; only the chosen trial is compared on test.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from equipoise.report.layout import results
 from equipoise.report.runs import compared
 from equipoise.report.words import words
 from equipoise.store import read
+from equipoise.store.metrics import last_recorded, values_at
 from equipoise.store.records import Run
+from equipoise.store.searches import searches
+from equipoise.store.validation import validation_metric
 
 
 class SweepLine(BaseModel):
@@ -40,6 +46,8 @@ class SweepPage(BaseModel):
     name: str
     rows: list[SweepLine]
     counts: dict[str, int]
+    is_search: bool
+    """Whether values are on validation."""
     comparison: ShownTable | None
     """None until something is done and compared."""
 
@@ -49,6 +57,11 @@ def sweep_page(board: Dashboard, name: str, visitor: Visitor) -> SweepPage:
     now = {run_id: said(row) for run_id, row in board.progress().items()}
     going = {run.run_id for run in runs if run.status == "running"}
     found = lines(board.store, runs, {run_id: row for run_id, row in now.items() if run_id in going})
+    is_search = name in {search.sweep for search in searches(board.store)}
+    if is_search:
+        found = [_on_validation(board, run, line) for run, line in zip(runs, found, strict=True)]
+        chosen = {run_id for _, run_id in read.members(board.store, name)}
+        runs = [run for run in runs if run.run_id in chosen]
     rows: dict[str, list[RunLine]] = {}
     for line in sorted(found, key=lambda line: line.seed):
         rows.setdefault(labels[line.run_id], []).append(line)
@@ -60,6 +73,7 @@ def sweep_page(board: Dashboard, name: str, visitor: Visitor) -> SweepPage:
         name=name,
         rows=[_row(label, rows[label]) for label in order],
         counts=counts,
+        is_search=is_search,
         comparison=_comparison(board, name, runs, labels, visitor.language),
     )
 
@@ -74,6 +88,14 @@ def _runs(board: Dashboard, name: str) -> tuple[list[Run], dict[str, str]]:
         raise NoSuchRun(f"there is no sweep '{name}'", where=board.store.location, fix=fix)
     labels = {run_id: members.get(run_id) or run.cell or run.name for run_id, run in started.items()}
     return list(started.values()), labels
+
+
+def _on_validation(board: Dashboard, run: Run, line: RunLine) -> RunLine:
+    metric = validation_metric(run)
+    step = last_recorded(board.store, run.run_id, metric)
+    values = [] if step is None else values_at(board.store, run.run_id, [metric], [step])
+    value = values[0][3] if values else None
+    return line.model_copy(update={"metric": metric, "value": value, "low": None, "high": None})
 
 
 def _row(label: str, runs: list[RunLine]) -> SweepLine:

@@ -15,6 +15,7 @@ from equipoise.report.layout import results
 from equipoise.report.runs import compared
 from equipoise.store import read, write
 from equipoise.store.locks import hold
+from equipoise.store.searches import begin_search
 from tests.unit.dashboard.conftest import SWEEP, written_run
 from tests.unit.dashboard.visits import Visits, until
 
@@ -74,3 +75,18 @@ def test_the_page_links_every_cell(visitors: Visits, done: list[str]) -> None:
     for run_id in done:
         assert f'href="/runs/{run_id}"' in text
     assert "plain" in text
+
+
+def test_trials_of_a_search_show_validation_and_the_chosen_one_alone_is_compared(board: Dashboard) -> None:
+    begin_search(board.store, "s", {"space": {}})
+    for run_id, label, test, validation in (("t-1", "trial 0", 0.9, 0.5), ("t-2", "trial 1", 0.1, 0.75)):
+        written_run(board.store, run_id, sweep="s", cell=label, seed=0)
+        rows = [Row(0, 0, None, "accuracy/merged", test), Row(0, 0, None, "accuracy/validation", validation)]
+        write.commit_step(board.store, run_id, 0, rows, [], {})
+        write.finish(board.store, run_id, "done")
+    write.set_members(board.store, "s", [("trial 1", "t-2")])
+    page = sweep_page(board, "s", READER)
+    assert page.is_search
+    assert [(row.label, row.mean) for row in page.rows] == [("trial 0", 0.5), ("trial 1", 0.75)]
+    table = until(lambda: sweep_page(board, "s", READER).comparison)
+    assert [row[0] for row in table.rows] == ["trial 1"]
