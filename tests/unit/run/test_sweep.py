@@ -142,6 +142,7 @@ def test_a_cell_that_another_process_has_claimed_is_taken_from_it_when_it_is_don
     assert not under_way.is_going
 
 
+@pytest.mark.slow
 def test_two_sweeps_of_one_name_do_not_share_a_table(store, location):
     """The second grid called like the first is numbered, a name that was given is refused, the first keeps its own."""
     first, second = a_grid(("a", "seed=1")), a_grid(("b", "client.lr=0.2"))
@@ -171,12 +172,14 @@ def test_an_order_says_all_a_cell_needs(tmp_path, store):
     }
 
 
+@pytest.mark.slow
 def test_other_seeds_of_the_same_rows_stay_in_the_table(store, location):
     for seed in (1, 7):
         sweep(store, location, a_grid(("a", f"seed={seed}")), 1, nobody)
     assert sorted(read.find_run(store, run_id).seed for _, run_id in read.members(store, "a-sweep")) == [1, 7]
 
 
+@pytest.mark.slow
 def test_a_sweep_of_an_older_store_keeps_its_table(store, location):
     """Its grid is not known: another one of the same name is numbered, one with the same labels goes on with it."""
     sweep(store, location, a_grid(("a", "seed=1")), 1, nobody)
