@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # two processes; the tests of a file stay together, because they share what was trained for them
 PYTEST := scripts/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 10
 
-.PHONY: setup demo test test-all test-slow test-ray test-flower test-trackers test-arithmetic test-device lint format bench bench-rivals docs site golden kill-test study study-rec package try-wheel test-package release clean
+.PHONY: setup demo test test-all test-slow test-browser test-ray test-flower test-trackers test-arithmetic test-device lint format bench bench-rivals docs site golden kill-test study study-rec package try-wheel test-package release clean
 
 setup: $(VENV)/.ready
 
@@ -48,6 +48,9 @@ $(TRACKERS)/.ready: constraints.txt
 
 test-slow: setup       ## the slow ones alone
 	$(PYTEST) -m 'slow and not flower and not trackers'
+
+test-browser: setup    ## the dashboard in Chromium while runs go on, and the built site; minutes
+	$(BIN)/python -m pytest -m browser --durations 10 tests/e2e/test_dashboard.py tests/site
 
 test-arithmetic: setup ## what computes, once more as another processor would: other kernels, other orders of summation
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=AVX2 MKL_CBWR=COMPATIBLE \

@@ -18,7 +18,7 @@ import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine; scripts/get-chromium installs it"),
 ]
 QUIET = [
@@ -29,8 +29,8 @@ SHOTS = os.environ.get("EQUIPOISE_SHOTS")
 """A folder for pictures of every page, to be looked at."""
 ENDLESS = ["fedavg", "name=endless", "rounds=5000", "data=synthetic", "data.train=400", "model=mlp", "evaluate.every=1"]
 RUNAWAY = [
-    "ours", "name=runaway", "balance={name: decoupled, sigma: {lr: 0.2}}", "client.epochs=200", "checkpoints=200",
-    "evaluate.beside=last", "partition.alpha=0.05",
+    "ours", "balance={name: decoupled, sigma: {lr: 0.2}}", "client.epochs=300", "checkpoints=300",
+    "client.schedule=cosine", "server.predict=energy-gate", "evaluate.beside=last",
 ]  # fmt: skip
 SWEEP = [
     "fedavg",
@@ -79,7 +79,7 @@ def served(store: Path) -> Iterator[Served]:
 def going(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     store = tmp_path_factory.mktemp("serve") / "runs.db"
     with served(store) as found:
-        began = [command(store, "run", *ENDLESS), command(store, "run", *RUNAWAY), command(store, "sweep", *SWEEP)]
+        began = [command(store, "run", *ENDLESS), command(store, "sweep", *SWEEP)]
         yield found
         for process in began:
             process.send_signal(signal.SIGTERM)
@@ -187,14 +187,18 @@ def test_a_run_moves_on_and_is_stopped_and_resumed(screen: Screen) -> None:
     screen.changes("#head .facts .nowrap")
 
 
-def test_a_failing_run_shows_its_finding_while_it_goes_on(screen: Screen) -> None:
-    screen.page.wait_for_selector("text=runaway-")
-    screen.open(f"runs/{run_id(screen, 'runaway')}")
+def test_a_failing_run_shows_its_finding_while_it_goes_on(screen: Screen, going: Served) -> None:
+    name = f"runaway-{screen.name}"
+    failing = command(going.store, "run", *RUNAWAY, f"name={name}")
+    screen.page.wait_for_selector(f"text={name}-")
+    screen.open(f"runs/{run_id(screen, name)}")
     screen.page.wait_for_selector("[data-code='lambda-runaway']")
     assert screen.page.locator("#head .status.running").count() == 1
     assert screen.page.evaluate("window.isTheSamePage === true")
     screen.page.wait_for_selector("#charts[data-drawn]")
     screen.picture("failing")
+    failing.send_signal(signal.SIGTERM)
+    failing.wait(60)
 
 
 def test_a_sweep_fills_its_table(screen: Screen) -> None:

@@ -21,8 +21,6 @@ from tests.commands import PATIENCE, Equipoise, environment, run_here, run_proce
 from tests.e2e.conftest import TINY, asked
 from tests.unit.run.conftest import Breaks
 
-pytestmark = pytest.mark.slow
-
 ONE_SHOT = ["fafi", "data.limit=100", "model=mlp", "client.epochs=1", "checkpoints=1"]
 READ = {
     ("ls",): 0,

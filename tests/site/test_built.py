@@ -21,7 +21,7 @@ from scripts.website.versions import write_versions
 from tests.commands import PATIENCE
 from tests.docs.documents import DOCS, ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 PAGES = ["index.html", "start.html", "zh.html", "api/index.html", "gallery/index.html", "gallery/runaway.html",
          "tutorials/in-a-notebook.html", "reference/config.html", "results/README.html"]  # fmt: skip
 """One of each kind. mkdocs writes a README.md as index.html."""
