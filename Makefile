@@ -47,7 +47,7 @@ $(TRACKERS)/.ready: constraints.txt
 	touch $@
 
 test-slow: setup       ## the slow ones alone
-	$(PYTEST) -m 'slow and not flower and not trackers'
+	$(PYTEST) -m 'slow and not long and not flower and not trackers'
 
 test-browser: setup    ## the dashboard in Chromium while runs go on, and the built site; minutes
 	$(BIN)/python -m pytest -m browser --durations 10 tests/e2e/test_dashboard.py tests/site

@@ -55,10 +55,12 @@ def test_shuffled_rows_lose_the_gain():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_content_beats_ids_where_features_speak_half_of_taste():
     assert gain(WHOLE, "0.45", CONTENT, IDS).low > 0
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_full_ranking_shows_no_gain_where_features_say_nothing():
     assert gain(WHOLE, "0", CONTENT, IDS).low <= 0

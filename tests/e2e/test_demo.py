@@ -99,6 +99,7 @@ def test_the_demo_tells_three_stories(equipoise: Equipoise, tmp_path: Path, monk
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_whole_demo(process: Equipoise, tmp_path: Path) -> None:
     assert_told(process, tmp_path, [*METHODS, *POLICIES, *SERVERS])
     assert_told_as_json(process)
