@@ -30,6 +30,7 @@ from equipoise.dashboard.pages.start import StartPage, start_page
 from equipoise.dashboard.pages.sweep import SweepPage, sweep_page
 from equipoise.dashboard.view import Dashboard
 from equipoise.store.read import find_run
+from equipoise.store.read import runs as every_run
 
 
 def app(board: Dashboard, access: Access) -> FastAPI:
@@ -102,7 +103,7 @@ def _parts(made: FastAPI, board: Dashboard) -> None:
 
     @made.get("/now", summary="How the runs that go on stand", response_model=dict[str, dict[str, Any]])
     def now() -> dict[str, Any]:
-        return board.feed.snapshot()
+        return board.now(every_run(board.store, status="running"))
 
     @made.get("/changes", summary="Server-sent events: `now` and `changed`", response_class=StreamingResponse)
     async def changes() -> StreamingResponse:

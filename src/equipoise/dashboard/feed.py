@@ -11,7 +11,6 @@ import json
 import time
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import Any
 
 from equipoise.dashboard.budget import Budget
 from equipoise.dashboard.changes import Changes, said
@@ -90,7 +89,3 @@ class ChangeFeed:
                         yield ": still here\n\n"
         finally:
             self.readers.discard(reader)
-
-    def snapshot(self) -> dict[str, Any]:
-        """As JSON, for those who ask instead of listening."""
-        return {run_id: said(row) for run_id, row in self.changes.now.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 from equipoise.dashboard.actions import Actions
 from equipoise.dashboard.background import Background
 from equipoise.dashboard.budget import Budget
-from equipoise.dashboard.changes import Changes
+from equipoise.dashboard.changes import Changes, said
 from equipoise.dashboard.feed import ChangeFeed
 from equipoise.dashboard.grids import Grids
 from equipoise.dashboard.verdicts import Verdicts
+from equipoise.store.records import Run
 from equipoise.store.transact import Store
 from equipoise.store.watching import all_progress
 
@@ -55,6 +57,11 @@ class Dashboard:
 
     def progress(self) -> dict[str, dict[str, Any]]:
         return all_progress(self.store)
+
+    def now(self, found: Iterable[Run]) -> dict[str, dict[str, Any]]:
+        """How those of these runs stand that go on, as open pages are told it."""
+        going, told = {run.run_id for run in found if run.status == "running"}, self.progress()
+        return {run_id: said(told[run_id]) for run_id in going & told.keys()}
 
     def close(self) -> None:
         self.feed.is_over = True

@@ -86,7 +86,6 @@ class LiveProgress:
 
     def _next_step(self, step: int) -> None:
         self.step, self.answers = step, list[tuple[int, bool]]()
-        self.step_began = time.monotonic()
 
     def _keep_up(self) -> None:
         while not self.over.wait(EVERY):

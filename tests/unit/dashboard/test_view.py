@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from equipoise.dashboard.view import Dashboard
 from equipoise.store.database import open_store
+from equipoise.store.locks import hold
 from equipoise.store.watching import set_progress
 
 from .conftest import written_run
@@ -21,6 +22,16 @@ def test_progress_is_that_of_the_store(board: Dashboard) -> None:
     written_run(board.store)
     set_progress(board.store, "fedavg-000001", {"step": 2})
     assert board.progress()["fedavg-000001"]["step"] == 2
+
+
+def test_how_runs_stand_is_answered_though_no_page_listens(board: Dashboard) -> None:
+    run_id = "fedavg-000001"
+    written_run(board.store)
+    set_progress(board.store, run_id, {"step": 2})
+    with visits(board).stranger as client:
+        assert client.get("/now").json() == {}  # nobody holds it: it was killed
+        with hold(board.store, run_id):
+            assert client.get("/now").json()[run_id]["step"] == 2
 
 
 def test_the_end_of_the_server_lets_go_of_the_store(place: str) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from equipoise.core.errors import ConfigError
-from equipoise.dashboard.changes import said
 from equipoise.dashboard.charts import Chart, chart
 from equipoise.dashboard.excerpt import curve_of
 from equipoise.dashboard.listing import RunLine, lines
@@ -55,12 +54,10 @@ def compare_page(board: Dashboard, ids: Sequence[str], visitor: Visitor) -> Comp
     if not 1 < len(runs) <= MOST_RUNS:
         fix = "tick runs in the list, then Compare"
         raise ConfigError(f"2 to {MOST_RUNS} different runs can be compared, not {len(runs)}", fix=fix)
-    going = {run.run_id for run in runs if run.status == "running"}
-    now = {run_id: said(row) for run_id, row in board.progress().items() if run_id in going}
     settings = _settings(runs)
     differing = [each for each in settings if len(set(each.values)) > 1]
     return ComparePage(
-        runs=lines(board.store, runs, now),
+        runs=lines(board.store, runs, board.now(runs)),
         differing=differing,
         n_shared=len(settings) - len(differing),
         numbers=_numbers([final_metrics(board.store, run.run_id) for run in runs], runs[0].headline),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, func, or_, select
 
 from equipoise.dashboard.listing import RunLine, lines
 from equipoise.dashboard.view import Dashboard
 from equipoise.store import read
-from equipoise.store.records import STATUSES, Run
+from equipoise.store.records import STATUSES
 from equipoise.store.tables import runs
 from equipoise.store.transact import reading
 
@@ -51,7 +49,7 @@ def runs_page(board: Dashboard, wanted: RunFilter) -> RunsPage:
         found, n = read.matching(board.store, _conditions(wanted), limit=PER_PAGE, offset=start)
     return RunsPage(
         wanted=wanted,
-        runs=lines(board.store, found, _now(board, found)),
+        runs=lines(board.store, found, board.now(found)),
         n=n,
         n_pages=max(1, -(-n // PER_PAGE)),
         counts=counts,
@@ -85,10 +83,3 @@ def _counts(board: Dashboard) -> tuple[dict[str, int], list[str]]:
         counts["killed"] = len(read.runs(board.store, status="killed"))
         counts["running"] -= counts["killed"]
     return counts, methods
-
-
-def _now(board: Dashboard, found: Sequence[Run]) -> Mapping[str, dict[str, object]]:
-    from equipoise.dashboard.changes import said
-
-    going = {run.run_id for run in found if run.status == "running"}
-    return {run_id: said(row) for run_id, row in board.progress().items() if run_id in going} if going else {}

@@ -11,7 +11,6 @@ from statistics import fmean, stdev
 from pydantic import BaseModel
 
 from equipoise.core.errors import NoSuchRun
-from equipoise.dashboard.changes import said
 from equipoise.dashboard.listing import RunLine, lines
 from equipoise.dashboard.view import Dashboard, Visitor
 from equipoise.report import table
@@ -54,9 +53,7 @@ class SweepPage(BaseModel):
 
 def sweep_page(board: Dashboard, name: str, visitor: Visitor) -> SweepPage:
     runs, labels = _runs(board, name)
-    now = {run_id: said(row) for run_id, row in board.progress().items()}
-    going = {run.run_id for run in runs if run.status == "running"}
-    found = lines(board.store, runs, {run_id: row for run_id, row in now.items() if run_id in going})
+    found = lines(board.store, runs, board.now(runs))
     is_search = name in {search.sweep for search in searches(board.store)}
     if is_search:
         found = [_on_validation(board, run, line) for run, line in zip(runs, found, strict=True)]
